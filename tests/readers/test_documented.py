@@ -13,7 +13,7 @@ import pytest
 import offrank
 from offrank.errors import OffrankError
 from offrank.log.source import Needs, has, needs
-from offrank.readers.stored import ParquetTable
+from offrank.readers.stored import ParquetFile
 from tests.readers.plain import contents
 
 ROWS = 12
@@ -96,8 +96,8 @@ def test_rows_are_looked_at_where_the_columns_leave_a_doubt(
 ) -> None:
     path, read = tmp_path / "log.parquet", list[str]()
     pq.write_table(pa.table({**PLAIN, **columns}), path)
-    before = ParquetTable._batches
-    monkeypatch.setattr(ParquetTable, "_batches", lambda self, *given: (read.append(""), before(self, *given))[1])
+    before = ParquetFile.batches
+    monkeypatch.setattr(ParquetFile, "batches", lambda self, *given: (read.append(""), before(self, *given))[1])
     offrank.read_log(path)
     assert bool(read) == looked_at
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
@@ -20,7 +21,7 @@ from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
 from .files import DAMAGED, Files, describe, partition
-from .tables import Piece, bounded, numbered, rows_for
+from .tables import Piece, bounded, rows_for
 
 _WANTED = {
     "parquet": ("a Parquet file", "give a Parquet file"),
@@ -61,6 +62,21 @@ def reading(where: str, kind: str) -> Iterator[None]:
         raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
 
 
+class StoredFile(Protocol):
+    """One file that holds record batches, open."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Return its columns."""
+
+    @property
+    def rows(self) -> Sequence[int]:
+        """Return the number of rows of each part."""
+
+    def batches(self, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
+        """Yield the record batches of one part."""
+
+
 @dataclass(frozen=True)
 class StoredTable(ABC):
     """Files that hold record batches. Folders called `key=value` give a column of text."""
@@ -70,16 +86,8 @@ class StoredTable(ABC):
     files: Files
 
     @abstractmethod
-    def _schema(self, path: str) -> pa.Schema:
-        """Return the columns of a file."""
-
-    @abstractmethod
-    def _lengths(self, path: str) -> list[int]:
-        """Return the number of rows of each part of a file."""
-
-    @abstractmethod
-    def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
-        """Yield the record batches of one part of a file."""
+    def open(self, path: str) -> StoredFile:
+        """Open a file."""
 
     @cached_property
     def _parts(self) -> list[tuple[str, int, int, int]]:
@@ -88,7 +96,7 @@ class StoredTable(ABC):
         for path in self.files.paths:
             first = 0
             with reading(path, self.kind):
-                each = self._lengths(path)
+                each = self.open(path).rows
             for number, rows in enumerate(each):
                 if rows:
                     found.append((path, number, first, base))
@@ -98,14 +106,14 @@ class StoredTable(ABC):
 
     def names_in(self, path: str) -> list[str]:
         """Return the columns in a file."""
-        return list(self._schema(path).names)
+        return list(self.open(path).schema.names)
 
     @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns of the first file, and their types."""
         path = self.files.paths[0]
         with reading(path, self.kind):
-            own = self._schema(path)
+            own = self.open(path).schema
             names = own.names  # of a damaged file they may be no text
         return pa.schema([*own, *(pa.field(name, pa.string()) for name in partition(path) if name not in names)])
 
@@ -119,63 +127,105 @@ class StoredTable(ABC):
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, number, first, base = self._parts[part]
         with reading(path, self.kind):
-            own = self._schema(path).names
+            file = self.open(path)
+            own = file.schema.names
             constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
             if path != self.files.paths[0] or not {*own, *constant}.issuperset(columns):
                 refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
-            found = self._batches(path, number, [name for name in columns if name not in constant])
-            if constant:
-                found = (with_columns(data, constant) for data in found)
-            yield from numbered(found, path, first, base)
+            for data in file.batches(number, [name for name in columns if name not in constant]):
+                held = with_columns(data, constant) if constant else data
+                yield Piece(held, path, np.arange(first, first + len(held)), base)
+                first += len(held)
 
     def describe(self) -> str:
         return describe(self.files.paths)
 
     def stamp(self) -> dict[str, Any]:
-        columns = {f"the type of column {one.name!r}": str(one.type) for one in self._schema(self.files.paths[0])}
+        schema = self.open(self.files.paths[0]).schema
+        columns = {f"the type of column {one.name!r}": str(one.type) for one in schema}
         rows = {f"the position of part {part}": list(where) for part, where in enumerate(self._parts)}
         return {**self.files.stamp(), **columns, **rows}
 
 
+@dataclass(frozen=True)
+class ParquetFile:
+    """A Parquet file, whose parts are its row groups; `rows` are those of each. local: whether it is no remote one."""
+
+    file: pq.ParquetFile
+    schema: pa.Schema
+    rows: Sequence[int]
+    local: bool
+
+    def columns(self, number: int, names: Collection[str]) -> list[pq.ColumnChunkMetaData]:
+        """Return the metadata of the leaves of columns in a row group, which can be asked for then.
+
+        Raises:
+            ArrowException: they are damaged.
+        """
+        schema, group = self.file.schema, self.file.metadata.row_group(number)
+        paths = [schema.column(leaf).path for leaf in range(len(schema))]
+        inside = tuple(f"{name}." for name in names)  # names may have dots themselves
+        leaves = [leaf for leaf, path in enumerate(paths) if path in names or path.startswith(inside)]
+        if self.local and leaves:  # a damaged footer ends the process where only metadata are asked for
+            list(self.file.reader.iter_batches(0, [number], column_indices=leaves, use_threads=False))
+        for leaf in leaves:  # nor does pyarrow raise an error for the statistics of a column of another type
+            told, wanted = group.column(leaf).physical_type, schema.column(leaf).physical_type
+            if told != wanted:
+                raise pa.ArrowInvalid(f"{paths[leaf]!r} is of type {wanted}, but of type {told} in row group {number}")
+        return [group.column(leaf) for leaf in leaves]
+
+    def batches(self, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        rows, read = self.rows[number], 0
+        values = sum(one.num_values for one in self.columns(number, columns))
+        if values > _MOST_VALUES * rows:
+            raise pa.ArrowInvalid(f"row group {number} has {values:,} values in {rows:,} rows")
+        most = rows_for(values // max(rows, 1))
+        for data in self.file.iter_batches(most, row_groups=[number], columns=columns, use_threads=False):
+            read += len(data)
+            yield data
+        if read != rows:
+            raise pa.ArrowInvalid(f"row group {number} should have {rows} rows, but has {read}")
+
+
+@dataclass(frozen=True)
 class ParquetTable(StoredTable):
     """Parquet files; a part is a row group."""
 
     kind = "parquet"
 
+    _last: dict[Any, ParquetFile] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """The last file that was read, without what reads it: row groups of one file are read one after another."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_last": {}}
+
+    def open(self, path: str) -> ParquetFile:
+        with reading(path, "parquet"):
+            info = self.files.system.get_file_info(path)
+            key, source = (path, info.size, info.mtime_ns), self.files.system.open_input_file(path)
+            known = self._last.get(key)
+            footer = None if known is None else known.file
+            file = pq.ParquetFile(source, metadata=footer, page_checksum_verification=True)
+            if known is not None:
+                return replace(known, file=file)
+            meta, schema = file.metadata, file.schema_arrow
+            rows = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
+        verify_footer(source, schema, rows, path)
+        self._last.clear()
+        self._last[key] = ParquetFile(meta, schema, rows, self.files.local)
+        return replace(self._last[key], file=file)
+
     @property
     def num_rows(self) -> int:
         """Return the rows of all files, from their metadata."""
-        return sum(self._open(path).metadata.num_rows for path in self.files.paths)
-
-    @cached_property
-    def _footer(self) -> dict[Any, pq.FileMetaData]:
-        """Cache the footer of the last file read, since row groups of one file are read one after another."""
-        return {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_footer"}
-
-    def _open(self, path: str) -> pq.ParquetFile:
-        with reading(path, "parquet"):
-            info = self.files.system.get_file_info(path)
-            key = path, info.size, info.mtime_ns
-            file = pq.ParquetFile(
-                self.files.system.open_input_file(path), metadata=self._footer.get(key), page_checksum_verification=True
-            )
-        if key not in self._footer:
-            self._footer.clear()
-            self._footer[key] = file.metadata
-        return file
+        return sum(self.open(path).file.metadata.num_rows for path in self.files.paths)
 
     def may_be_null(self, name: str) -> bool:
         """Whether values of a column, or in its lists, may be null, as the first row group says of itself."""
         path = self.files.paths[0]
-        file = self._open(path)
-        if not file.metadata.num_row_groups:
-            return True
+        file = self.open(path)
         with reading(path, "parquet"):
-            leaves = self._leaves(file, 0, [name])
-            told = [file.metadata.row_group(0).column(leaf).statistics for leaf in leaves]
+            told = [one.statistics for one in file.columns(0, [name])] if file.rows else []
         return not told or any(one is None or not one.has_null_count or one.null_count > 0 for one in told)
 
     def ends(self, name: str) -> list[Any]:
@@ -185,59 +235,37 @@ class ParquetTable(StoredTable):
         """
         found: list[Any] = []
         for path in self.files.paths:
-            file, folders = self._open(path), partition(path)
-            if name in folders and name not in file.schema_arrow.names:
+            file, folders = self.open(path), partition(path)
+            if name in folders and name not in file.schema.names:
                 found.append(folders[name])
                 continue
-            for number in range(file.metadata.num_row_groups):
-                leaves = self._leaves(file, number, [name])
-                told = file.metadata.row_group(number).column(leaves[0]).statistics if leaves else None
+            for number in range(len(file.rows)):
+                told = next((one.statistics for one in file.columns(number, [name])), None)
                 if told is None or (told.num_values and not told.has_min_max):
                     return []
                 found += [told.min, told.max] if told.num_values else []
         return found
 
-    def _leaves(self, file: pq.ParquetFile, number: int, columns: list[str]) -> list[int]:
-        """Return the leaves of columns, whose metadata in a row group can be asked for then.
 
-        Raises:
-            ArrowException: they are damaged.
-        """
-        paths = [file.schema.column(leaf).path for leaf in range(len(file.schema))]
-        inside = tuple(f"{name}." for name in columns)  # names may have dots themselves
-        leaves = [leaf for leaf, path in enumerate(paths) if path in columns or path.startswith(inside)]
-        if self.files.local and leaves:  # a damaged footer ends the process where only metadata are asked for
-            list(file.reader.iter_batches(0, [number], column_indices=leaves, use_threads=False))
-        group = file.metadata.row_group(number)
-        for leaf in leaves:  # nor does pyarrow raise an error for the statistics of a column of another type
-            told, wanted = group.column(leaf).physical_type, file.schema.column(leaf).physical_type
-            if told != wanted:
-                raise pa.ArrowInvalid(f"{paths[leaf]!r} is of type {wanted}, but of type {told} in row group {number}")
-        return leaves
+@dataclass(frozen=True)
+class _OrcFile:
+    """An ORC file, whose parts are its stripes."""
 
-    def _schema(self, path: str) -> pa.Schema:
-        return self._open(path).schema_arrow
+    file: Any
 
-    def _lengths(self, path: str) -> list[int]:
-        file = self._open(path)
-        rows = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
-        verify_footer(self.files.system.open_input_file(path), file.schema_arrow, rows, path)
-        return rows
+    @property
+    def schema(self) -> pa.Schema:
+        return self.file.schema
 
-    def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
-        file = self._open(path)
-        leaves = self._leaves(file, number, columns)
-        group = file.metadata.row_group(number)
-        values = sum(group.column(leaf).num_values for leaf in leaves)
-        if values > _MOST_VALUES * group.num_rows:
-            raise pa.ArrowInvalid(f"row group {number} has {values:,} values in {group.num_rows:,} rows")
-        rows = rows_for(values // max(group.num_rows, 1))
-        read = 0
-        for data in file.iter_batches(rows, row_groups=[number], columns=columns, use_threads=False):
-            read += len(data)
-            yield data
-        if read != group.num_rows:
-            raise pa.ArrowInvalid(f"row group {number} should have {group.num_rows} rows, but has {read}")
+    @property
+    def rows(self) -> list[int]:
+        """Return the rows of each stripe, which the library tells by reading one column."""
+        flat = (one.name for one in self.schema if not pa.types.is_nested(one.type))
+        first = [next(flat, self.schema.names[0])]
+        return [len(self.file.read_stripe(number, first)) for number in range(self.file.nstripes)]
+
+    def batches(self, number: int, columns: list[str]) -> list[pa.RecordBatch]:
+        return bounded(pa.Table.from_batches([self.file.read_stripe(number, columns)]).select(columns))
 
 
 class OrcTable(StoredTable):
@@ -245,63 +273,36 @@ class OrcTable(StoredTable):
 
     kind = "orc"
 
-    def _open(self, path: str) -> Any:
+    def open(self, path: str) -> StoredFile:
         try:
             library = importlib.import_module("pyarrow.orc")
         except ImportError as error:  # some builds of pyarrow are without
             raise UsageError(f"{path} is an ORC file, which this pyarrow cannot read", "export Parquet") from error
-        return library.ORCFile(self.files.system.open_input_file(path))
-
-    def _schema(self, path: str) -> pa.Schema:
-        return self._open(path).schema
-
-    def _lengths(self, path: str) -> list[int]:
-        """Return the rows of each stripe, which the library tells by reading one column."""
-        file = self._open(path)
-        return [len(file.read_stripe(number, self._first(file))) for number in range(file.nstripes)]
-
-    def _batches(self, path: str, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        found = self._open(path).read_stripe(number, columns)
-        yield from bounded(pa.Table.from_batches([found]).select(columns))
-
-    @staticmethod
-    def _first(file: Any) -> list[str]:
-        return [next((one.name for one in file.schema if not pa.types.is_nested(one.type)), file.schema.names[0])]
+        return _OrcFile(library.ORCFile(self.files.system.open_input_file(path)))
 
 
-class ArrowTable(StoredTable):
-    """Arrow IPC files, memory-mapped; a part is a record batch, or a whole file in the stream format."""
+@dataclass(frozen=True)
+class _ArrowFile:
+    """An Arrow IPC file. lies_open: whether its arrays can be used without copying."""
 
-    kind = "arrow"
+    system: Any
+    path: str
+    lies_open: bool
 
-    @cached_property
-    def _lying_open(self) -> frozenset[str]:
-        """Return the files whose arrays can be used without copying: local and uncompressed ones."""
-        return frozenset(path for path in self.files.paths if self.files.local and _lies_open(path))
+    @property
+    def schema(self) -> pa.Schema:
+        return self._reader().schema
 
-    def _open(self, path: str, fields: list[int] | None = None) -> Any:
-        """Open a file or a stream, with these fields only, which copies them; uncompressed files keep all fields."""
-        options = pa.ipc.IpcReadOptions(included_fields=None if path in self._lying_open else fields)
-        source = self.files.system.open_input_file(path)
-        if source.read_at(len(_MAGIC), 0) == _MAGIC:
-            return pa.ipc.open_file(source, options=options)
-        try:
-            return _Stream(source, options)
-        except pa.ArrowInvalid as error:
-            raise LogError(f"{path} is not an Arrow IPC file: {error}", _WANTED[self.kind][1]) from error
-
-    def _schema(self, path: str) -> pa.Schema:
-        return self._open(path).schema
-
-    def _lengths(self, path: str) -> list[int]:
+    @property
+    def rows(self) -> list[int]:
         """Return the rows of each record batch; in the stream format of the whole file, which has no random access."""
-        file = self._open(path, [0])
-        return [sum(map(len, file))] if isinstance(file, _Stream) else lengths(file, self._schema(path).names, path)
+        file = self._reader([0])
+        return [sum(map(len, file))] if isinstance(file, _Stream) else lengths(file, self.schema.names, self.path)
 
-    def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
-        file = self._open(path)
-        if path not in self._lying_open:
-            file = self._open(path, [file.schema.get_field_index(name) for name in columns])
+    def batches(self, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        file = self._reader()
+        if not self.lies_open:
+            file = self._reader([file.schema.get_field_index(name) for name in columns])
         whole = isinstance(file, _Stream)
         for data, metadata in (
             ((each, None) for each in file) if whole else [file.get_batch_with_custom_metadata(number)]
@@ -310,8 +311,33 @@ class ArrowTable(StoredTable):
             for column in kept.columns:  # damaged offsets would lead out of the memory of the process
                 column.validate()
                 column.view(of_bytes(column.type)).validate(full=True)
-            verify(kept, metadata, path)
+            verify(kept, metadata, self.path)
             yield from bounded(pa.Table.from_batches([kept]))
+
+    def _reader(self, fields: list[int] | None = None) -> Any:
+        """Open a file or a stream, with these fields only, which copies them; uncompressed files keep all fields."""
+        options = pa.ipc.IpcReadOptions(included_fields=None if self.lies_open else fields)
+        source = self.system.open_input_file(self.path)
+        if source.read_at(len(_MAGIC), 0) == _MAGIC:
+            return pa.ipc.open_file(source, options=options)
+        try:
+            return _Stream(source, options)
+        except pa.ArrowInvalid as error:
+            raise LogError(f"{self.path} is not an Arrow IPC file: {error}", _WANTED["arrow"][1]) from error
+
+
+class ArrowTable(StoredTable):
+    """Arrow IPC files, memory-mapped; a part is a record batch, or a whole file in the stream format."""
+
+    kind = "arrow"
+
+    def open(self, path: str) -> StoredFile:
+        return _ArrowFile(self.files.system, path, path in self._lying_open)
+
+    @cached_property
+    def _lying_open(self) -> frozenset[str]:
+        """Return the files whose arrays can be used without copying: local and uncompressed ones."""
+        return frozenset(path for path in self.files.paths if self.files.local and _lies_open(path))
 
 
 class _Stream:
