@@ -103,7 +103,7 @@ class ImpressionsFold(MappedFold):
         if batch.clicks is not None:
             ranks = np.zeros((batch.clicks.shape[1], 6))
             _kernels.rank_sums(batch.clicks, batch.contexts.length, inverse, ranks)
-        return Impressions(len(batch), float(inverse.sum()), batch.skipped, ranks)
+        return Impressions(len(batch.row), float(inverse.sum()), batch.skipped, ranks)
 
 
 @dataclass(frozen=True)

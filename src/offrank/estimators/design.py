@@ -77,7 +77,7 @@ class DesignFold(SampledRowsFold):
     def _design(self, state: SampledRows, pair: TargetPair, known: _Known) -> Design | None:
         """The design of one pair. known: the slates that the last target shows, shared by its estimators."""
         target, estimator, weighted, plain, *_ = pair
-        slots = max(state.contexts.slots, 1)
+        slots = max(state.slates.shape[1], 1)
         if weighted is None or plain is None:
             return None
         moves = plain.follows == "every rank"
@@ -87,7 +87,8 @@ class DesignFold(SampledRowsFold):
         if any(other is not target for other, _ in known.values()):
             known.clear()
         if moves not in known:
-            contexts, inclusion = state.contexts.take(few), state.inclusion[few]
+            contexts = state.contexts if len(few) == len(state) else state.contexts.take(few)
+            inclusion = state.inclusion[few]
             draws = min(self.draws, max(PAIRS // max(contexts.candidates.shape[1], slots**2), 1))
             given = law(target, "sample"), law(self.logging, "log_prob"), contexts, inclusion
             known[moves] = target, sampled_slates(*given, self.cache, draws)

@@ -113,7 +113,7 @@ class EffectiveSizeTerms:
     def sum(self) -> Floats:
         """[columns or more] the sums over the rows."""
         batch, columns = self.batch, self.columns
-        rows = np.arange(len(batch)) if self.rows is None else self.rows
+        rows = np.arange(len(batch.row)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
         out = ByName(columns, np.zeros(columns.width(min(batch.slates.shape[1], BLOCKS))))
         known = clicks is not None

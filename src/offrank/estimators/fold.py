@@ -215,10 +215,9 @@ class TermsFold(MappedFold):
         layout, columns = self.layout, self.layout.columns
         # Each column stands together in memory, which only columns of slots need empty.
         room = np.zeros if layout.per_slot else np.empty
-        values = room((columns.width(min(batch.slates.shape[1], BLOCKS)), len(batch))).T
-        known = batch.outcome is not None or batch.clicks is not None
-        reward = batch.reward if known else np.zeros(len(batch))
-        clicks = batch.click_sums.total if batch.clicks is not None else np.zeros(len(batch))
+        values = room((columns.width(min(batch.slates.shape[1], BLOCKS)), len(batch.row))).T
+        clicks = np.zeros(len(batch)) if batch.clicks is None else batch.click_sums.total
+        reward = clicks if batch.outcome is None else batch.outcome
         named = ByName(columns, values)
         named[ROWS], named[REWARD], named[CLICKS] = 1.0, reward, clicks
         logging = propensities(self.logging, batch)

@@ -50,7 +50,7 @@ def sampled_slates(
     Raises:
         AbilityError: the target cannot draw.
     """
-    (sure, slates), order = sure_slates(target, contexts), np.arange(len(contexts))
+    (sure, slates), order = sure_slates(target, contexts), np.arange(len(contexts.size))
     row, chance = order, np.ones(len(order))
     if not sure.all():
         contexts, order = _in_order(contexts, inclusion, target, logging)

@@ -49,9 +49,13 @@ def joined(part, key):
     return finish((np.uint64(part) ^ key) * ODD)
 
 
-def hashed(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+@jit
+def hashed(codes):
     """[n] `splitmix64` of each code."""
-    return np.asarray(finish.py_func(codes + ODD))
+    out = np.empty_like(codes)
+    for at, code in enumerate(codes.flat):
+        out.flat[at] = splitmix64(code)
+    return out
 
 
 def distinct_codes(codes: NDArray[Any]) -> NDArray[Any]:

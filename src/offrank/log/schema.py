@@ -69,6 +69,10 @@ class Columns:
             return False
         return self.renamed.get(role, role) in self.available
 
+    def roles(self) -> set[str]:
+        """The roles of the wide layout for which the log has columns."""
+        return {role for role in ROLES if self.has(role)}
+
     def of(self, role: str) -> str:
         """The column for a role.
 

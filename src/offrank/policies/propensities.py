@@ -167,7 +167,7 @@ class _OfLaw(Propensities):
     def log_prob(self) -> Floats:
         if not (isinstance(self.policy, BySlots) and self.policy.by_slots):
             return self.policy.log_prob(self.batch.contexts, self.batch.slates)
-        found = np.empty(len(self.batch))
+        found = np.empty(len(self.batch.row))
         _kernels.log_products(self.slot_probs, found)
         return found
 

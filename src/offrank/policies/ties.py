@@ -66,7 +66,7 @@ def sure_slates(policy: AnyPolicy, contexts: Contexts) -> tuple[NDArray[np.bool_
         rest = policy.rest(contexts)
         sure, inner = sure_slates(policy.base, rest.contexts)
         return sure, rest.around(inner)
-    slates = np.full((len(contexts), contexts.slots), -1)
+    slates = np.full((len(contexts.length), contexts.length.max(initial=0)), -1)
     if isinstance(policy, Sorting):
         first, width = policy.blocks(contexts, all_items(contexts))
         row, item = np.nonzero(first >= 0)

@@ -19,8 +19,12 @@ from ..log.batch import Floats, Integers
 from ..log.texts import Texts
 from .json_text import from_json
 
+_TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+LISTS = (pa.ListType, pa.LargeListType)
+"""The types of lists with offsets, as most programs write them."""
 
-class Places(NamedTuple):
+
+class ItemPlaces(NamedTuple):
     """The place of each item in its row's list [n, width], -2 if it is not there, -1 pads.
 
     outside: [n] rows with an item that is not there. again: those that name an item twice; twice: whose list does.
@@ -85,23 +89,18 @@ class Lists:
         before = np.concatenate([[0], np.cumsum(broken)])
         return np.asarray(before[self.starts + self.lengths] > before[self.starts])
 
-    def twice(self) -> NDArray[np.bool_]:
-        """Return whether a list holds a value twice [n]."""
-        found = np.zeros(len(self.starts), np.bool_)
-        _kernels.duplicates(self.values, self.starts, self.lengths, found)
-        return found
-
-    def places(self, items: Lists) -> Places:
+    def places(self, items: Lists) -> ItemPlaces:
         """Return where the items of other lists stand in those of the same rows."""
         n, found = len(items.starts), np.empty((len(items.starts), int(items.lengths.max(initial=0))), np.int64)
-        outside, twice = np.zeros(n, np.bool_), np.empty((2, n), np.bool_)
+        outside, twice = np.zeros(n, np.bool_), np.zeros((2, n), np.bool_)
         if items is self:
             _kernels.in_order(self.lengths, found)
-            twice[:] = self.twice()
+            _kernels.duplicates(self.values, self.starts, self.lengths, twice[0])
+            twice[1] = twice[0]
         else:
             listed = items.values, items.starts, items.lengths, self.values, self.starts, self.lengths
             _kernels.locate(*listed, found, outside, twice)
-        return Places(found, outside, *twice)
+        return ItemPlaces(found, outside, *twice)
 
 
 def plain(column: pa.Array) -> pa.Array:
@@ -111,7 +110,7 @@ def plain(column: pa.Array) -> pa.Array:
         column = plain(column.storage)
     elif pa.types.is_run_end_encoded(kind):
         column = plain(pc.run_end_decode(column))
-    elif pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
+    elif pa.types.is_dictionary(kind) and kind.value_type not in _TEXTS:
         column = plain(column.dictionary_decode())
     elif pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
@@ -149,11 +148,11 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
         ColumnError: not a list column.
         BadCell: a text is not such a list.
     """
-    if not is_list(column.type):
+    if not isinstance(column.type, LISTS):
         column = plain_list(plain(column))
-        if _is_text(column.type):
+        if column.type in _TEXTS:
             column = from_json(column, name, held)
-        elif not is_list(column.type):
+        elif not isinstance(column.type, LISTS):
             raise ColumnError(f"column {name!r} holds {column.type}, not lists", "write a list per row")
     offsets = np.asarray(column.offsets).astype(np.int64)
     starts = offsets[:-1] - offsets[0] if offsets[0] else offsets[:-1]
@@ -162,22 +161,11 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
     return Lists(values, starts, np.diff(offsets), null)
 
 
-def is_list(kind: pa.DataType) -> bool:
-    """Whether a type is of lists with offsets, as most programs write them."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
-
-
 def nulls(column: pa.Array) -> NDArray[np.bool_]:
     """Return which values of a column are null [n]."""
     if column.null_count or pa.types.is_dictionary(column.type):  # whose values may be null
         return np.asarray(column.is_null())
     return np.zeros(len(column), np.bool_)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return any(
-        of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-    )
 
 
 def id_lists(column: pa.Array, name: str) -> Lists:
@@ -201,14 +189,6 @@ def id_kind(kind: pa.DataType) -> str:
 def _is_whole(kind: pa.DataType) -> bool:
     """Whether a type is of decimal numbers without decimals."""
     return bool(pa.types.is_decimal(kind)) and kind.scale == 0
-
-
-def number_lists(column: pa.Array, name: str) -> Lists:
-    """Read lists of numbers, of the type in which they are stored; where one is null, of floats, and it is NaN."""
-    found = lists(column, name, pa.float64())
-    held, kind = found.values, found.values.type
-    as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
-    return replace(found, values=held.to_numpy() if as_stored else numbers(held, name))
 
 
 def nested(column: pa.Array, name: str, held: pa.DataType) -> tuple[Lists, Lists]:
@@ -249,7 +229,7 @@ def seconds(column: pa.Array) -> Floats:
     """Read a column of dates, times or texts that begin with a day as seconds since 1970, anything else as NaN."""
     column = plain(column)
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    if _is_text(column.type):
+    if column.type in _TEXTS:
         day = pc.binary_slice(_as_bytes(column), 0, len("2026-01-01"))
         column = pc.strptime(day.view(pa.large_string()), format="%Y-%m-%d", unit="s", error_is_null=True)
     if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
@@ -298,7 +278,7 @@ def _has_large(column: pa.Array) -> bool:
 
 def _as_bytes(column: pa.Array) -> pa.Array:
     """Return ids that are hashed as the bytes of their text, which need not be UTF-8."""
-    return (column if _is_text(column.type) else column.cast(pa.large_string())).cast(pa.large_binary())
+    return (column if column.type in _TEXTS else column.cast(pa.large_string())).cast(pa.large_binary())
 
 
 def texts(column: pa.Array, name: str) -> Texts:
@@ -327,7 +307,7 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
         raise ColumnError(f"column {name!r} holds {column.type}, not labels", "group by strings or numbers")
     values = plain(column)
     values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-    values = values.cast(pa.large_binary()) if _is_text(values.type) else values
+    values = values.cast(pa.large_binary()) if values.type in _TEXTS else values
     values = pc.add(values.cast(pa.float64()), 0.0) if pa.types.is_floating(values.type) else values  # -0.0 is 0
     encoded = values.dictionary_encode("encode")
     names = tuple(map(_word, in_python(encoded.dictionary)))
@@ -342,7 +322,7 @@ def of_bytes(kind: pa.DataType) -> pa.DataType:
 
 def retyped(kind: pa.DataType, changed: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
     """Return a type with what its lists and structs hold changed."""
-    if is_list(kind):
+    if isinstance(kind, LISTS):
         lists = pa.list_ if pa.types.is_list(kind) else pa.large_list
         return lists(kind.value_field.with_type(retyped(kind.value_type, changed)))
     if pa.types.is_struct(kind):
@@ -382,7 +362,7 @@ def show(column: pa.Array, index: int) -> str:
         value = seen[0].as_py()
     except OverflowError:  # its years are 1 to 9999
         [value] = in_python(seen)
-    text = repr(_word(value) if _is_text(column.type) else _words(value))
+    text = repr(_word(value) if column.type in _TEXTS else _words(value))
     return text if len(text) <= 80 else text[:77] + "..."
 
 

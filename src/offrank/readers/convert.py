@@ -145,11 +145,7 @@ class _WiderTypesError(Exception):
 
 
 def _written(
-    log: WideLog,
-    names: list[str],
-    kinds: list[pa.DataType],
-    path: Path,
-    progress: Callable[[int, int], None] | None,
+    log: WideLog, names: list[str], kinds: list[pa.DataType], path: Path, progress: Callable[[int, int], None] | None
 ) -> tuple[int, Counter[str]]:
     """Write the rows in these types, by default those of the first rows; return (rows, rows left out by rule)."""
     skipped: Counter[str] = Counter()
@@ -205,7 +201,7 @@ def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
         return kind
     if pa.types.is_dictionary(kind):
         return kind.value_type
-    return pa.list_(_kept(kind.value_type, path)) if arrow.is_list(kind) else kind
+    return pa.list_(_kept(kind.value_type, path)) if isinstance(kind, arrow.LISTS) else kind
 
 
 def _is_arrow(path: Path) -> bool:
@@ -214,14 +210,14 @@ def _is_arrow(path: Path) -> bool:
 
 def _strict(kind: pa.DataType) -> pa.DataType:
     """Return list types with non-null items, as every role requires: each saves a level when reading."""
-    if arrow.is_list(kind) or pa.types.is_fixed_size_list(kind):
+    if isinstance(kind, arrow.LISTS) or pa.types.is_fixed_size_list(kind):
         return pa.list_(pa.field("element", _strict(kind.value_type), nullable=False))
     return kind
 
 
 def _repeating(path: str, kind: pa.DataType) -> list[str]:
     """Return the Parquet leaf of this column, unless it holds fractions, which a dictionary makes slower."""
-    if arrow.is_list(kind) or pa.types.is_fixed_size_list(kind):
+    if isinstance(kind, arrow.LISTS) or pa.types.is_fixed_size_list(kind):
         return _repeating(f"{path}.list.element", kind.value_type)
     return [] if pa.types.is_floating(kind) else [path]
 

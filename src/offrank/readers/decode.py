@@ -36,10 +36,7 @@ _BOUNDS = {
     "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), (rules.TINY_INCLUSION, rules.LEAST_INCLUSION, 1.0)],
     "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
-    "scores": [
-        (rules.BAD_SCORE, -_LARGEST, _LARGEST),
-        (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST),
-    ],
+    "scores": [(rules.BAD_SCORE, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
 }
 """The allowed numbers of each role: (rule, least, largest). A slate that was drawn has positive probability."""
 
@@ -66,10 +63,11 @@ class Decoded:
     ) -> None:
         self.piece, self.columns, self.needed, self.clicks_as = piece, columns, needed, clicks_as
         self.faults = Faults(np.zeros(len(piece.data), np.int16))
-        column = arrow.plain(piece.data.column(columns["slate"])) if needed.holes else None
-        self.ranks = None if column is None else Ranks(column, columns["slate"], duplicates)
-        self.slate = self._ids("slate") if self.ranks is None else self.ranks.items
-        self.candidates = self._ids("candidates") if "candidates" in columns else self.slate
+        slate, listed = columns["slate"], columns.get("candidates")
+        shown = piece.data.column(slate)
+        self.ranks = Ranks(arrow.plain(shown), slate, duplicates) if needed.holes else None
+        self.slate = arrow.id_lists(shown, slate) if self.ranks is None else self.ranks.items
+        self.candidates = self.slate if listed is None else arrow.id_lists(piece.data.column(listed), listed)
         distinct = self.ranks is None or duplicates != "each"
         located = self._places(self.slate, "slate", rules.NOT_CANDIDATE, distinct=distinct)
         self.slots = located if self.ranks is None else self.ranks.spread(located)
@@ -77,10 +75,7 @@ class Decoded:
         role_of = {name: name.partition(":")[0] for name in columns}
         self.beside = {name: self._beside(name) for name, role in role_of.items() if role in ("clicks", "scores")}
         self.written = {name: self._written(name) for name, role in role_of.items() if role in WRITTEN}
-        self.rankings = {
-            name: self._places(self._ids(f"rankings:{name}"), f"rankings:{name}", rules.RANKED_OUTSIDE)
-            for name in needed.rankings
-        }
+        self.rankings = {name: self._ranking(f"rankings:{name}") for name in needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in needed.keys}
         self.clusters = {name: self._cluster(f"clusters:{name}") for name in needed.clusters}
         self.texts = self._texts() if needed.texts else None
@@ -150,18 +145,14 @@ class Decoded:
     def _column(self, name: str) -> Any:
         return arrow.plain(self.piece.data.column(self.columns[name]))
 
-    def _ids(self, name: str) -> Lists:
-        """Read ids, which must be of the same kind as those of the slate."""
-        column = self.columns[name]
-        found = arrow.id_lists(self.piece.data.column(column), column)
-        if name != "slate" and found.raw.type != self.slate.raw.type:
-            kind, of_slate = arrow.id_kind(found.raw.type), arrow.id_kind(self.slate.raw.type)
-            if kind and of_slate and kind != of_slate:
-                raise ColumnError(
-                    f"ids are {kind} in {column!r}, but {of_slate} in {self.columns['slate']!r}",
-                    "use the same type for item ids in all columns",
-                )
-        return found
+    def _refuse_other_kind(self, found: Lists, name: str) -> None:
+        """Refuse ids that are not of the kind of those of the slate."""
+        kind, of_slate = arrow.id_kind(found.raw.type), arrow.id_kind(self.slate.raw.type)
+        if kind and of_slate and kind != of_slate:
+            raise ColumnError(
+                f"ids are {kind} in {self.columns[name]!r}, but {of_slate} in {self.columns['slate']!r}",
+                "use the same type for item ids in all columns",
+            )
 
     def dropped(self) -> Floats:
         """Return what is known of the outcome of rows that break a rule."""
@@ -183,26 +174,38 @@ class Decoded:
 
     def _places(self, items: Lists, name: str, rule: rules.Rule, *, distinct: bool = True) -> Integers:
         """Return the candidate index of each item [n, width], -1 pads; items that are not candidates break `rule`."""
+        other, beside = (self.candidates, "candidates") if items is self.slate else (items, name)
+        if other.raw.type != self.slate.raw.type:
+            self._refuse_other_kind(other, beside)
         found, column, mark = self.candidates.places(items), self.columns[name], self.faults.mark
         mark(items.null, rules.NULL, column)
         if distinct:
             mark(found.again, rules.DUPLICATE, column)
-        if name == "slate":
+        if items is self.slate:
             mark(items.lengths == 0, rules.EMPTY_SLATE, column)
         if self.candidates is self.slate:  # without candidates, other items are unknown
             return found.found
-        if name == "slate":
+        if items is self.slate:
             mark(self.candidates.null, rules.NULL, self.columns["candidates"])
             mark(found.twice, rules.DUPLICATE, self.columns["candidates"])
         mark(found.outside, rule, column)
         return found.found
+
+    def _ranking(self, name: str) -> Integers:
+        """Return the candidate index of each ranked item [n, width], -1 pads."""
+        items = arrow.id_lists(self.piece.data.column(self.columns[name]), self.columns[name])
+        return self._places(items, name, rules.RANKED_OUTSIDE)
 
     def _beside(self, name: str) -> Lists:
         """Read a list of numbers beside the slate or the candidates."""
         role, _, of = name.partition(":")
         column = self.columns[name]
         as_numbers = role != "clicks" or self.clicks_as == "numbers"
-        found = arrow.number_lists(self.piece.data.column(column), column) if as_numbers else self._clicks()
+        found = arrow.lists(self.piece.data.column(column), column, pa.float64()) if as_numbers else self._clicks()
+        if as_numbers:
+            kind, held = found.values.type, found.values
+            as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
+            found = replace(found, values=held.to_numpy() if as_stored else arrow.numbers(held, column))
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)

@@ -131,7 +131,7 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
         ranked = replace(found, values=arrow.codes(values, name))
         outside = items.places(ranked).outside
-        yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.twice()).sum())
+        yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.places(ranked).twice).sum())
         if "candidates" not in own and (found.lengths > items.lengths).any():
             yield "candidates", int((held & ~ranked.places(items).outside).sum())
 

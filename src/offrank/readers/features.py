@@ -14,10 +14,7 @@ from .arrow import Lists
 
 
 def sparse_features(
-    columns: tuple[str, str | None],
-    data: pa.RecordBatch,
-    candidates: Integers,
-    faults: Faults,
+    columns: tuple[str, str | None], data: pa.RecordBatch, candidates: Integers, faults: Faults
 ) -> SparseFeatures:
     """Read the features of every row of a piece; rows that break a rule are marked in `faults`.
 

@@ -33,16 +33,15 @@ _OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one file system. held: path -> what is read in the place of what is in it, unpacked."""
+    """Files of one file system. held: path -> what is read in the place of what is in it, unpacked.
+
+    local: whether they can be opened by their path.
+    """
 
     paths: tuple[str, ...]
     system: Any = field(default_factory=lambda: pafs.LocalFileSystem(use_mmap=True))
     held: Mapping[str, bytes] = field(default_factory=dict, hash=False)
-
-    @property
-    def local(self) -> bool:
-        """Whether the files can be opened by their path."""
-        return isinstance(self.system, pafs.LocalFileSystem)
+    local: bool = True
 
     def open(self, path: str) -> Any:
         """Open a file as a stream, which is unpacked if its first bytes say so, whatever its name.
@@ -98,7 +97,7 @@ def find(
     found = [_remote(str(one), suffixes, empty) for one in each]
     if any(one.system != found[0].system for one in found):
         raise UsageError("the files are in several file systems", "give files from one file system")
-    return Files(tuple(path for one in found for path in one.paths), found[0].system)
+    return Files(tuple(path for one in found for path in one.paths), found[0].system, local=found[0].local)
 
 
 def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> Files:
@@ -124,7 +123,7 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
     if not kept:
         raise LogError(f"there is no log at {address!r}", "check the address, or quote the glob")
     _refuse_empty(name for name in kept if files[name].size == 0 and not empty)
-    return Files(tuple(kept), system)
+    return Files(tuple(kept), system, local=isinstance(system, pafs.LocalFileSystem))
 
 
 def expand(

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -30,7 +30,7 @@ from .decode import Duplicates
 from .description import Description
 from .detect import clicks_as, format_of, places_said, roles_of
 from .exposures import with_exposures
-from .files import Files, folders_in, partition
+from .files import Files, folders_in
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, passed_over
@@ -97,24 +97,51 @@ def read_log(
           slate: list<item: string>
           clicks: list<item: int64>
     """
-    usual = (format, invalid, gaps, top_k, duplicates, skip_broken_files) == (None, "raise", "raise", None, None, False)
-    if usual and not columns and (plain := _documented(source)) is not None:
+    how, renamed = _How(invalid, gaps, top_k, duplicates, skip_broken_files), dict(columns or {})
+    if how == _How() and format is None and not renamed and (plain := _documented(source)) is not None:
         return plain
-    renamed = dict(columns or {})
     check_renamed(renamed)
-    _check_choices(invalid, gaps, duplicates, top_k)
+    how.check()
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
-    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates, "skip_broken_files": skip_broken_files}
     beginning = source if isinstance(source, Beginning) else Beginning.of(source, format, empty=skip_broken_files)
     if isinstance(chosen, Reader):
-        return _by_reader(chosen, beginning.source, renamed, invalid=invalid, **how)
+        return _by_reader(chosen, beginning.source, renamed, how)
     if not (chosen is None or isinstance(chosen, str)):
         raise UsageError(f"format is {chosen!r}, which is not a reader", "name a format, or give a `Reader`")
     beginning = with_exposures(beginning)
-    opened = _as_said(beginning, renamed, gaps=gaps, invalid=invalid, **how)
+    opened: _Log | OffrankError
+    try:
+        opened = _by_columns(beginning, renamed, how)
+    except OffrankError as error:  # why it is no log as its names and what was said tell
+        opened = error
     if not (isinstance(opened, OffrankError) or _lacks_clicks(opened) or _lacks_candidates(opened)):
         return opened
-    return _detected(beginning, opened, chosen, renamed, gaps, {"invalid": invalid, **how})
+    return _detected(beginning, opened, chosen, renamed, how)
+
+
+_Log = WideLog | LongLog
+
+
+@dataclass(frozen=True)
+class _How:
+    """How `read_log` was told to read."""
+
+    invalid: Invalid = "raise"
+    gaps: Gaps = "raise"
+    top_k: int | None = None
+    duplicates: Duplicates | None = None
+    skip_broken_files: bool = False
+
+    def check(self) -> None:
+        """Refuse choices that there are not."""
+        if self.invalid not in get_args(Invalid):
+            raise UsageError(f"invalid is {self.invalid!r}", 'use "raise" or "skip"')
+        if self.gaps not in get_args(Gaps):
+            raise UsageError(f"gaps is {self.gaps!r}", 'use "raise" or "close"')
+        if self.duplicates not in (None, *get_args(Duplicates)):
+            raise UsageError(f"duplicates is {self.duplicates!r}", 'use "first", "each" or "raise"')
+        if self.top_k is not None and self.top_k < 1:
+            raise UsageError(f"top_k is {self.top_k!r}", "give 1 or more")
 
 
 def _documented(source: Any) -> WideLog | None:
@@ -123,17 +150,16 @@ def _documented(source: Any) -> WideLog | None:
     No row is read: columns of text, which may hold lists or objects, are looked at when one of them is asked for.
     """
     path = str(Path(source)) if isinstance(source, str | Path) else ""
-    if not path.endswith(".parquet") or ":" in path or not os.path.isfile(path):  # noqa: PTH113  it may be no name
+    if not path.endswith(".parquet") or {":", "="} & {*path} or not os.path.isfile(path):  # noqa: PTH113  a name?
         return None
-    table, folders = ParquetTable(Files((path,))), partition(path)
+    table = ParquetTable(Files((path,)))
     try:
         if not (_is_plain(table.schema) and table.parts()) or table.may_be_null("clicks"):
             return None
     except (OffrankError, UnicodeError):  # whoever looks at the file tells what is wrong
         return None
-    texts = frozenset(one.name for one in table.schema if is_text(one.type) and one.name not in folders)
-    log = WideLog(table, {}, texts=texts)
-    return None if _lacks_candidates(log) else log
+    log = WideLog(table, {}, texts=frozenset(one.name for one in table.schema if is_text(one.type)))
+    return None if "candidates" not in table.names and _lacks_candidates(log) else log
 
 
 def _is_plain(schema: pa.Schema) -> bool:
@@ -141,39 +167,26 @@ def _is_plain(schema: pa.Schema) -> bool:
     names, kinds = schema.names, dict(zip(schema.names, schema.types, strict=True))
     if len(kinds) < len(names) or not {"slate", "clicks"} <= kinds.keys():
         return False
-    if not all(arrow.is_list(kinds[role]) for role in ("slate", "clicks", "candidates") if role in kinds):
+    if not all(isinstance(kinds[role], arrow.LISTS) for role in ("slate", "clicks", "candidates") if role in kinds):
         return False
     numbered, nested = re.search("[0-9]", "".join(names)), any("struct<" in str(kind) for kind in kinds.values())
     return not (numbered or nested or may_group(names))
 
 
-def _as_said(*given: Any, **how: Any) -> WideLog | LongLog | OffrankError:
-    """Open a source as its names and what was said tell, or return why it is no log so."""
-    try:
-        return _by_columns(*given, **how)
-    except OffrankError as error:
-        return error
-
-
 def _detected(
-    beginning: Beginning,
-    opened: WideLog | LongLog | OffrankError,
-    chosen: str | None,
-    renamed: Mapping[str, str],
-    gaps: Gaps,
-    how: Mapping[str, Any],
+    beginning: Beginning, opened: _Log | OffrankError, chosen: str | None, renamed: Mapping[str, str], how: _How
 ) -> Source:
     """Open a source as its own shape tells. opened: what is known without, or why it is not a log by its names."""
     known = format_of(beginning) if not (chosen or renamed) else None
     if known is not None:
-        log = _by_reader(known, beginning.opened if known.of_tables else beginning.source, renamed, **how)
+        log = _by_reader(known, beginning.opened if known.of_tables else beginning.source, renamed, how)
         return replace(log, description=log.description or Description(known.layout, format=repr(known)))
-    found = roles_of(beginning, renamed, closed=gaps == "close")
+    found = roles_of(beginning, renamed, closed=how.gaps == "close")
     if found is not None and not (found.lacks or found.unsettled):
-        log = _by_columns(beginning, {**found.columns, **renamed}, gaps=gaps, **how)
+        log = _by_columns(beginning, {**found.columns, **renamed}, how)
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
-        if found is None or found.instead != DUPLICATE.remedy or how["invalid"] == "skip" or how["duplicates"]:
+        if found is None or found.instead != DUPLICATE.remedy or how.invalid == "skip" or how.duplicates:
             return opened
         opened = ColumnError(found.lacks, found.instead)
     if beginning.rows is not None and not beginning.rows.num_rows:
@@ -182,78 +195,48 @@ def _detected(
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
-def _by_reader(
-    reader: Reader,
-    source: Any,
-    renamed: Mapping[str, str],
-    *,
-    invalid: Invalid,
-    top_k: int | None,
-    duplicates: Duplicates | None,
-    skip_broken_files: bool,
-) -> WideLog | LongLog:
+def _by_reader(reader: Reader, source: Any, renamed: Mapping[str, str], how: _How) -> _Log:
     """Open a source by the reader of a named standard."""
-    if skip_broken_files:
+    if how.skip_broken_files:
         raise UsageError(f"the {reader} format reads all of its files", Wording("omit {}", Option("skip_broken_files")))
     if renamed:
         raise UsageError(f"the columns of the {reader} format are fixed", Wording("omit {}", Option("columns")))
-    found: WideLog | LongLog = reader(source, invalid=invalid)
+    found: _Log = reader(source, invalid=how.invalid)
     told = found.description and replace(found.description, format=repr(reader))
-    return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates, description=told)
+    return replace(found, top_k=how.top_k, duplicates=how.duplicates or found.duplicates, description=told)
 
 
-def _by_columns(
-    beginning: Beginning,
-    renamed: Mapping[str, str],
-    *,
-    invalid: Invalid,
-    gaps: Gaps,
-    top_k: int | None,
-    duplicates: Duplicates | None,
-    skip_broken_files: bool,
-) -> WideLog | LongLog:
+def _by_columns(beginning: Beginning, renamed: Mapping[str, str], how: _How) -> _Log:
     """Open a source whose columns have the names of roles, or were said."""
-    table, left_out = sound(beginning.opened.table) if skip_broken_files else (beginning.opened.table, {})
+    table, left_out = sound(beginning.opened.table) if how.skip_broken_files else (beginning.opened.table, {})
     if folders_in(beginning.source):
         left_out |= {f"{NO_TABLE} {path}": 1 for path in passed_over(beginning.source, beginning.opened.kind)}
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    plain = unfolded(table, renamed) if skip_broken_files else beginning.unfolded(renamed)
+    plain = unfolded(table, renamed) if how.skip_broken_files else beginning.unfolded(renamed)
     rows = beginning.rows_as(plain)
     table = composed(plain, renamed)
     renamed = places_said(table, renamed, rows=rows)
     table = clicks_of_places(table, renamed)
-    wide = _is_wide(table, renamed, gaps)
+    wide = _is_wide(table, renamed, how.gaps)
     known = Columns(table.names, renamed, table.describe())
     try:
         for role in renamed:
             known.of(role)  # one that is not needed would be passed over, and another be read instead of it
     except ColumnError as error:
         raise told_of_all(error, table) from None
-    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise", "left_out": left_out}
-    how["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
+    given: dict[str, Any] = {"top_k": how.top_k, "duplicates": how.duplicates or "raise", "left_out": left_out}
+    given["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
     if may_group(table.names):
-        how["groups"] = groups_of(table.names, renamed, partial(first_rows, table), of_items=not wide)
+        given["groups"] = groups_of(table.names, renamed, partial(first_rows, table), of_items=not wide)
     if not wide:
-        return LongLog(table, renamed, invalid, gaps=gaps, **how)
+        return LongLog(table, renamed, how.invalid, gaps=how.gaps, **given)
     if "position" in renamed:
-        table = in_order(table, renamed, how["clicks_as"], skip=invalid == "skip", close=gaps == "close")
-    return WideLog(table, renamed, invalid, **how)
+        table = in_order(table, renamed, given["clicks_as"], skip=how.invalid == "skip", close=how.gaps == "close")
+    return WideLog(table, renamed, how.invalid, **given)
 
 
-def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
-    """Refuse choices that there are not."""
-    if invalid not in get_args(Invalid):
-        raise UsageError(f"invalid is {invalid!r}", 'use "raise" or "skip"')
-    if gaps not in get_args(Gaps):
-        raise UsageError(f"gaps is {gaps!r}", 'use "raise" or "close"')
-    if duplicates not in (None, *get_args(Duplicates)):
-        raise UsageError(f"duplicates is {duplicates!r}", 'use "first", "each" or "raise"')
-    if top_k is not None and top_k < 1:
-        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
-
-
-def _lacks_clicks(log: WideLog | LongLog) -> bool:
+def _lacks_clicks(log: _Log) -> bool:
     """Whether a log has no clicks and no reward under their names, but may have them elsewhere.
 
     A column is called so, or tells kinds of rows, or there are several files, some of which may hold the clicks.
@@ -272,15 +255,11 @@ def _lacks_clicks(log: WideLog | LongLog) -> bool:
     )
 
 
-def _lacks_candidates(log: WideLog | LongLog) -> bool:
+def _lacks_candidates(log: _Log) -> bool:
     """Whether a wide log has no candidates under their name, but a column that is called as they are."""
     if not isinstance(log, WideLog) or "candidates" in log.stored.names or log.renamed:
         return False
     return any(closeness("candidates", name) >= _CALLED for name in log.stored.names)
-
-
-_CALLED = 3
-"""How well a name must fit a role to look at the first rows; see `roles.names.closeness`."""
 
 
 def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:
@@ -289,11 +268,13 @@ def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:
     Raises:
         UsageError: it is open already, and columns were said.
     """
-    if is_open(log) and columns:
+    if isinstance(log, str | Path) or not is_open(log):  # a name is none
+        return read_log(log, columns)
+    if columns:
         raise UsageError(
             "columns are named when a log is opened", Wording("use read_log(..., {})", ColumnNames(columns))
         )
-    source: Source = log if is_open(log) else read_log(log, columns)
+    source: Source = log
     return source
 
 
@@ -354,5 +335,5 @@ def _ends(held: Any, name: str) -> list[Any]:
 
 
 _CALLED = 3
-"""How well a name must fit to be that of the time of a row; that of `release_date` fits less."""
+"""How well a name must fit a role to look at the first rows, or to be of a row's time: `release_date` fits less."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

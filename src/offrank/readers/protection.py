@@ -13,7 +13,6 @@ from .files import Files
 from .stored import ArrowTable, ParquetTable
 from .tables import Table
 
-UNPROTECTED = "has no checksums: damaged numbers would not be noticed"
 _CHECKED = ("gzip", "bz2")
 """Compressions that hold a checksum of what they have packed; those of the others are optional."""
 _SIZES = 3

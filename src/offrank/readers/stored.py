@@ -63,15 +63,13 @@ def reading(where: str, kind: str) -> Iterator[None]:
 
 
 class StoredFile(Protocol):
-    """One file that holds record batches, open."""
+    """One file that holds record batches, open. rows: of each part."""
 
     @property
-    def schema(self) -> pa.Schema:
-        """Return its columns."""
+    def schema(self) -> pa.Schema: ...
 
     @property
-    def rows(self) -> Sequence[int]:
-        """Return the number of rows of each part."""
+    def rows(self) -> Sequence[int]: ...
 
     def batches(self, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
         """Yield the record batches of one part."""
@@ -110,12 +108,13 @@ class StoredTable(ABC):
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """Return the columns of the first file, and their types."""
+        """Return the columns of the first file, and their types; another may be broken."""
         path = self.files.paths[0]
         with reading(path, self.kind):
             own = self.open(path).schema
             names = own.names  # of a damaged file they may be no text
-        return pa.schema([*own, *(pa.field(name, pa.string()) for name in partition(path) if name not in names)])
+        folders = partition(path) if "=" in path else {}
+        return pa.schema([*own, *(pa.field(name, pa.string()) for name in folders if name not in names)])
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -128,9 +127,9 @@ class StoredTable(ABC):
         path, number, first, base = self._parts[part]
         with reading(path, self.kind):
             file = self.open(path)
-            own = file.schema.names
-            constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
-            if path != self.files.paths[0] or not {*own, *constant}.issuperset(columns):
+            own, constant = file.schema.names, dict[str, str | None]()
+            if path != self.files.paths[0] or not {*own}.issuperset(columns):
+                constant = {name: one for name, one in partition(path).items() if name in columns and name not in own}
                 refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
             for data in file.batches(number, [name for name in columns if name not in constant]):
                 held = with_columns(data, constant) if constant else data
@@ -206,14 +205,13 @@ class ParquetTable(StoredTable):
             known = self._last.get(key)
             footer = None if known is None else known.file
             file = pq.ParquetFile(source, metadata=footer, page_checksum_verification=True)
-            if known is not None:
-                return replace(known, file=file)
-            meta, schema = file.metadata, file.schema_arrow
-            rows = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
-        verify_footer(source, schema, rows, path)
-        self._last.clear()
-        self._last[key] = ParquetFile(meta, schema, rows, self.files.local)
-        return replace(self._last[key], file=file)
+            if known is None:
+                meta, schema = file.metadata, file.schema_arrow
+                rows = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
+                verify_footer(source, schema, rows, path)
+                self._last.clear()
+                self._last[key] = known = ParquetFile(meta, schema, rows, self.files.local)
+        return replace(known, file=file)
 
     @property
     def num_rows(self) -> int:

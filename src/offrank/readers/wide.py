@@ -118,20 +118,20 @@ class WideLog:
 
     def columns(self) -> dict[str, str]:
         """Return the columns to read: role (or `scores:name` and the like) -> column; `select` refuses absent ones."""
-        known, named = Columns(self.stored.names, self.renamed, ""), self.renamed
-        roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
-        if "reward" in roles and not known.has("reward"):
+        names, named = self.stored.names, self.renamed
+        there = Columns(names, named, "").roles() if named else {*names}  # without the user's own names, theirs
+        roles = {*self.needed.roles} | ({"clicks", "inclusion"} & there)
+        if "reward" in roles - there:
             roles = roles - {"reward"} | {"clicks"}
-        if not known.has("candidates"):
-            roles -= {"candidates"}
-        if "features" in roles and known.has("feature_values"):
-            roles |= {"feature_values"}
+        roles -= {"candidates"} - there
+        if "features" in roles:
+            roles |= {"feature_values"} & there
         chosen = {role: named.get(role, role) for role in ("slate", *sorted(roles - set(WRITTEN)))}
         for role in sorted(roles & set(WRITTEN)):
             # If it is missing, another may be equivalent: the product of the slots' probabilities is the slate's,
             # and on slates of one slot all three are equal.
-            there = role if known.has(role) else next(filter(known.has, WRITTEN[role]), role)
-            chosen[there] = named.get(there, there)
+            held = next((one for one in (role, *WRITTEN[role]) if one in there), role)
+            chosen[held] = named.get(held, held)
         chosen |= {name: name.partition(":")[2] for name in sorted(self.needed.written)}
         for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers", "times"):
             own = {**self.groups, **named} if kind == "clusters" else named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,17 +46,11 @@ class ListColumn:
     def ids(self) -> Lists | None:
         """The lists as ids, None if they are none."""
         kind = self.lists.values.type
-        if pa.types.is_floating(kind) or pa.types.is_nested(kind) or pa.types.is_temporal(kind):
-            return None
-        if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        none = pa.types.is_floating, pa.types.is_nested, pa.types.is_temporal, pa.types.is_boolean, pa.types.is_null
+        if any(of(kind) for of in none):
             return None
         codes = arrow.codes(self.lists.values, self.name)
-        return Lists(codes, self.lists.starts, self.lists.lengths, self.lists.null)
-
-    @property
-    def id_kind(self) -> str:
-        """Return the kind of its ids: those of different kinds are never equal."""
-        return arrow.id_kind(self.lists.values.type)
+        return replace(self.lists, values=codes, raw=self.lists.values)
 
     @cached_property
     def numbers(self) -> Floats:
@@ -69,13 +63,14 @@ class ListColumn:
     @property
     def distinct(self) -> bool:
         """Whether the ids of a list are distinct, and not all lists are the same few numbers."""
-        return self.ids is not None and bool(self.ids.twice().mean() <= _FEW)
+        return self.ids is not None and bool(self.ids.places(self.ids).twice.mean() <= _FEW)
 
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""
-        if self.ids is None or other.ids is None or self.id_kind != other.id_kind:
+        own, others = self.ids, other.ids
+        if own is None or others is None or arrow.id_kind(own.raw.type) != arrow.id_kind(others.raw.type):
             return False
-        return bool(other.ids.places(self.ids).outside.mean() <= _FEW)
+        return bool(others.places(own).outside.mean() <= _FEW)
 
     @property
     def few(self) -> bool:
@@ -194,7 +189,7 @@ def _twice(lists: Mapping[str, ListColumn]) -> str:
     called = [one for name, one in lists.items() if names.closeness("slate", name) >= 2 and one.ids is not None]
     for one in sorted(called, key=lambda one: names.order("slate", one.name)):
         assert one.ids is not None
-        for row in np.flatnonzero(one.ids.twice())[:1].tolist():
+        for row in np.flatnonzero(one.ids.places(one.ids).twice)[:1].tolist():
             shown = one.lists.values.slice(one.lists.starts[row], one.lists.lengths[row]).to_pylist()
             item = next(each for place, each in enumerate(shown) if each in shown[:place])
             return f"{one.name!r} {DUPLICATE.broken} ({DUPLICATE.code}): row {row} has {item!r}"
@@ -217,7 +212,7 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
     """Give the role of the position to a list beside the slate that tells of another order, by shape or by name."""
     beside = {n: one for n, one in lists.items() if one is not shown and one.beside(shown) and not _counts(one)}
     called = {name: one for name, one in beside.items() if names.closeness("position", name) >= 2}
-    whole = (one.distinct and one.ids and one.id_kind == "whole numbers" for one in called.values())
+    whole = (one.distinct and one.ids and arrow.id_kind(one.ids.raw.type) == "whole numbers" for one in called.values())
     few = (_runs(one, least=1) for one in called.values())  # of all candidates, one or two may have been shown
     named = [name for name, fit, run in zip(called, whole, few, strict=True) if fit or run]
     running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,15 +14,13 @@ from ...log import rules
 from ...log.rules import Faults
 from ...log.schema import Columns
 from ...log.source import Needs
-from ...running.checkpoint import stamp_of
-from ...running.engines import Engine, engine_of
 from .. import arrow
 from ..arrow import Lists
 from ..conversions import positions
 from ..impressions import Rows
 from ..json_text import BadCell
-from ..tables import Piece, Table, rows_of, schema_of
-from .table import first_rows
+from ..tables import Piece, Table, schema_of
+from .table import Reshaped, first_rows
 
 _ROW = "\0row"
 _BESIDE = ("clicks", "slot_propensity", "rank_propensity")
@@ -31,7 +28,7 @@ _BESIDE = ("clicks", "slot_propensity", "rank_propensity")
 
 
 @dataclass(frozen=True)
-class RankedTable:
+class RankedTable(Reshaped):
     """A wide table with its slates in the order of a list of positions, from 1, or from 0 in most of the first rows.
 
     An item without a position is a candidate that was not shown; the column `candidates` holds all items in the order
@@ -54,32 +51,12 @@ class RankedTable:
         return tuple(dict.fromkeys([*self.unordered.names, "candidates"]))
 
     @property
-    def files(self) -> Any:
-        return getattr(self.unordered, "files", None)
-
-    @property
-    def once(self) -> bool:
-        return bool(getattr(self.unordered, "once", False))
-
-    @property
-    def num_rows(self) -> int | None:
-        return rows_of(self.unordered)
+    def inner(self) -> Table:
+        return self.unordered
 
     @property
     def schema(self) -> pa.Schema | None:
         return schema_of(self.unordered)
-
-    def parts(self) -> int:
-        return self.unordered.parts()
-
-    def describe(self) -> str:
-        return self.unordered.describe()
-
-    def engine(self) -> Engine | None:
-        return engine_of(self.unordered)
-
-    def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of(self.unordered)
 
     def needing(self, needed: Needs) -> RankedTable:
         """Return the table as a job reads it."""

@@ -19,7 +19,7 @@ def leaves(kind: pa.DataType, *, listed: bool = False) -> Iterator[Path]:
 
     listed: whether a list was met on the way: lists in the structs of a list stay as they are.
     """
-    inner = kind.value_type if _is_list(kind) and not listed else kind
+    inner = kind.value_type if isinstance(kind, _LISTS) and not listed else kind
     if pa.types.is_struct(inner) and inner.num_fields:
         within = listed or inner is not kind
         yield from ((field.name, *rest) for field in inner for rest in leaves(field.type, listed=within))
@@ -50,6 +50,4 @@ def _child(column: pa.Array, name: str) -> pa.Array:
     return type(column).from_arrays(pa.array(offsets - offsets[0]), _child(arrow.plain(held), name), mask=null)
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(of(kind) for of in (*tests, pa.types.is_list_view, pa.types.is_large_list_view))
+_LISTS = (*arrow.LISTS, pa.FixedSizeListType, pa.ListViewType, pa.LargeListViewType)

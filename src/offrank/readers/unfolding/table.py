@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -40,8 +41,41 @@ FirstRows = Callable[..., pa.Table]
 """As `first_rows`."""
 
 
+class Reshaped(ABC):
+    """A table whose rows are each made of one of another: with its files, parts and name."""
+
+    @property
+    @abstractmethod
+    def inner(self) -> Table:
+        """Return the other table."""
+
+    @property
+    def once(self) -> bool:
+        return bool(getattr(self.inner, "once", False))
+
+    @property
+    def files(self) -> Any:
+        return getattr(self.inner, "files", None)
+
+    @property
+    def num_rows(self) -> int | None:
+        return rows_of(self.inner)
+
+    def parts(self) -> int:
+        return self.inner.parts()
+
+    def describe(self) -> str:
+        return self.inner.describe()
+
+    def engine(self) -> Engine | None:
+        return engine_of(self.inner)
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.inner)
+
+
 @dataclass(frozen=True)
-class UnfoldedTable:
+class UnfoldedTable(Reshaped):
     """A table with other columns in the place of those that hold structs or packed text.
 
     taken: name -> the folded column that it is made of, and the way in it. texts: folded columns that are texts.
@@ -56,16 +90,8 @@ class UnfoldedTable:
         return tuple(self.taken)
 
     @property
-    def once(self) -> bool:
-        return bool(getattr(self.folded, "once", False))
-
-    @property
-    def files(self) -> Any:
-        return getattr(self.folded, "files", None)
-
-    @property
-    def num_rows(self) -> int | None:
-        return rows_of(self.folded)
+    def inner(self) -> Table:
+        return self.folded
 
     @cached_property
     def schema(self) -> pa.Schema | None:
@@ -75,18 +101,6 @@ class UnfoldedTable:
             return None
         kinds = {one.name: self.texts[one.name].kind if one.name in self.texts else one.type for one in folded}
         return pa.schema([(name, kind_at(kinds[column], path)) for name, (column, path) in self.taken.items()])
-
-    def parts(self) -> int:
-        return self.folded.parts()
-
-    def describe(self) -> str:
-        return self.folded.describe()
-
-    def engine(self) -> Engine | None:
-        return engine_of(self.folded)
-
-    def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of(self.folded)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         folded = tuple(dict.fromkeys(self.taken[name][0] for name in columns))
