@@ -172,8 +172,8 @@ def weighted_moments(values: Floats, count: Floats, blocks: tuple[tuple[int, ...
 
 def _moments(values: Floats, blocks: tuple[tuple[int, ...], ...]) -> Moments:
     """Of rows [n, d]."""
-    fold = MomentsFold(values.shape[1], blocks)
-    return fold.add(fold.empty(), Sample(values, np.zeros(len(values), np.uint64)))
+    fold = MomentsFold(blocks)
+    return fold.of(Sample(values, np.zeros(len(values), np.uint64)))
 
 
 def clusters_of(values: Floats, of: NDArray[np.int64], user: NDArray[np.int64]) -> Clusters:

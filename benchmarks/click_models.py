@@ -150,13 +150,13 @@ def fit(spelling: str, sessions: int) -> dict[str, Any]:
     model.fit(world.draw(2_000, 1), by="query")  # loads compiled code
     train = world.draw(sessions, 2)
     fold, seconds = model.collect("query"), 0.0
-    state = fold.empty()
+    state = None
     for batch in train.batches(0):
         start = time.process_time()
         state = fold.add(state, batch)
         seconds += time.process_time() - start
     start = time.process_time()
-    gathered = fold.finish(state)
+    gathered = fold.result(state)
     counted = seconds + time.process_time() - start
     fitted = model.of(gathered)
     seconds += time.process_time() - start

@@ -68,8 +68,8 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Inference]:
     moments = Moments(len(values), values.mean(axis=0), (len(values) - 1) * np.cov(values.T), *extremes)
     sums_of_log = Sums(NamedColumns((0, 1, 2)), moments)
     sums = np.add.reduceat(values, np.cumsum(rows) - rows)
-    fold = BootstrapFold(3)
-    drawn = fold.add(fold.empty(), Sample(sums, np.arange(len(rows), dtype=np.uint64)))
+    fold = BootstrapFold()
+    drawn = fold.of(Sample(sums, np.arange(len(rows), dtype=np.uint64)))
     clusters = Clusters("query", sums, rows.astype(float), len(rows), drawn)
     return {
         "rows alone": Inference(sums_of_log, "normal", 0.95),

@@ -162,7 +162,7 @@ def misses(here: World, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     sample = Sample(columns(here, rows, np.random.default_rng([seed, rows])), np.arange(rows, dtype=np.uint64))
     folded: dict[str, object] = {}
     for name, fold in IntervalSpec("bootstrap").folds(COLUMNS, blocks=(COLUMNS.once,)).items():
-        folded[name] = fold.add(fold.empty(), sample)
+        folded[name] = fold.of(sample)
     missed, values = np.zeros((len(MEANS), len(METHODS), 2)), np.zeros(len(MEANS))
     for place, method in enumerate(METHODS):
         spread = IntervalSpec(method).inference(COLUMNS, folded)

@@ -9,6 +9,7 @@ import pytest
 import offrank
 from offrank.checks.arms import UnitsFold
 from offrank.running.executors import run
+from offrank.sums.base import total
 
 ROWS = 600
 
@@ -74,7 +75,7 @@ def test_parts_merge_to_the_same_units() -> None:
         for start in range(0, ROWS, 90)
         for batch in offrank.read_log(log("user").slice(start, 90)).select(fold.needs()).batches(0)
     ]
-    state = fold.empty()
+    state = None
     for batch in reversed(batches):
-        state = fold.merge(fold.add(fold.empty(), batch), state)
-    assert fold.finish(state) == "user"
+        state = total(fold.of(batch), state)
+    assert fold.result(state) == "user"

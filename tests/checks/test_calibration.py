@@ -34,7 +34,7 @@ def batch(candidates: Any, slates: Any, inclusion: Any = None, **scores: Any) ->
 
 def found(rows: LogBatch, logging: Any = SCORE, **known: Any) -> Frequency:
     fold = CalibrationFold(logging, **known)
-    told = fold.finish(fold.add(fold.empty(), rows))
+    told = fold.result(fold.of(rows))
     assert told is not None
     return told
 
@@ -219,7 +219,7 @@ def test_how_many_rows_are_kept() -> None:
 
     def kept(kept: int, cells: int = 10_000) -> np.ndarray:
         fold = SampledRowsFold(Needs(scores=frozenset(["score"])), kept, cells=cells)
-        return fold.add(fold.empty(), rows).key
+        return fold.of(rows).key
 
     every = np.sort(kept(kept=1_000))
     assert len(every) == 200

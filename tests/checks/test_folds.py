@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from offrank import EpsilonUniform, Logged, PlackettLuce, Top, Uniform
 from offrank.checks import ActionsFold, ActionsTest, AgreementFold, ImpressionsFold, SlotsFold, SupportFold
+from offrank.checks.actions import Actions
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.sums import OptionalFold, Unavailable
+from offrank.sums.base import total
 from offrank.testing import check_fold
 
 LOGGING = PlackettLuce("score")
@@ -37,7 +39,7 @@ def batch(rows: int = 400, seed: int = 0, size: int = 5, slots: int = 3, *, samp
 
 
 def folded(fold: Any, log: LogBatch) -> Any:
-    return fold.finish(fold.add(fold.empty(), log))
+    return fold.result(fold.of(log))
 
 
 FOLDS: dict[str, Any] = {
@@ -213,20 +215,20 @@ def test_other_candidates_end_the_action_tests() -> None:
     candidates[7, 0] = 99
     other = dataclasses.replace(log, contexts=dataclasses.replace(log.contexts, candidates=candidates))
     fold = ActionsFold(LOGGING)
-    good, bad = fold.add(fold.empty(), log), fold.add(fold.empty(), other)
-    assert fold.finish(bad) is fold.finish(fold.merge(good, bad)) is fold.finish(fold.merge(bad, good)) is None
-    assert fold.finish(fold.add(bad, log)) is None
-    assert fold.finish(fold.empty()) is None
+    good, bad = fold.of(log), fold.of(other)
+    assert fold.result(bad) is fold.result(total(good, bad)) is fold.result(total(bad, good)) is None
+    assert fold.result(fold.add(bad, log)) is None
+    assert fold.result(Actions()) is None
     swapped = dataclasses.replace(
         log, contexts=dataclasses.replace(log.contexts, candidates=log.contexts.candidates + 1)
     )
-    assert fold.finish(fold.merge(good, fold.add(fold.empty(), swapped))) is None
+    assert fold.result(total(good, fold.of(swapped))) is None
 
 
 def test_an_attempt_ends_where_a_policy_cannot_know() -> None:
     fold = OptionalFold(SupportFold(Uniform(), Logged()))
-    state = fold.add(fold.empty(), batch(5))
+    state = fold.of(batch(5))
     assert isinstance(state, Unavailable)
     assert fold.add(state, batch(5)) is state
-    assert fold.finish(fold.merge(fold.empty(), state)) is state
+    assert fold.result(total(np.zeros((0, 2)), state)) is state
     assert "logged gives the probabilities of displayed items only" in state.reason

@@ -175,7 +175,7 @@ def test_the_variance_of_how_many_there_were() -> None:
     """A row kept with probability p stands for 1 / p, with variance (1 - p) / p^2: 12 at a quarter."""
     batch = world("full", "position").batch(offrank.PlackettLuce("old"))
     fold, quarter = KeptFold(), replace(batch, clicks=np.rint(batch.clicks), inclusion=np.full(len(batch), 0.25))
-    found = fold.finish(fold.add(fold.empty(), quarter))
+    found = fold.result(fold.of(quarter))
     assert sum(found.rows) == len(batch)
     assert sum(found.impressions) == pytest.approx(4 * len(batch), rel=1e-12)
     assert sum(found.variance) == pytest.approx(12 * len(batch), rel=1e-12)

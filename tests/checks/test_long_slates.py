@@ -16,7 +16,7 @@ from offrank.errors import AbilityError, UsageError
 from offrank.log.batch import Labels
 from offrank.log.source import Needs
 from offrank.running import executors
-from offrank.sums.base import Sample
+from offrank.sums.base import Sample, total
 from offrank.sums.group_by import GroupBy
 from offrank.sums.moments import MomentsFold
 from offrank.sums.sampled import SampledRowsFold
@@ -48,9 +48,9 @@ def test_long_rows_do_not_displace_short_ones() -> None:
     [batch] = source.select(Needs()).batches(0)
     lengths = np.array([30, 1_200, 30, 1_200])
     mixed = replace(batch, contexts=replace(batch.contexts, length=lengths, size=lengths))
-    kept = fold.add(fold.empty(), mixed)
+    kept = fold.of(mixed)
     assert (sorted(kept.contexts.length.tolist()), kept.read, kept.large) == ([30, 30], 4, 2)
-    twice = fold.merge(fold.add(kept, mixed), fold.add(fold.empty(), mixed))
+    twice = total(fold.add(kept, mixed), fold.of(mixed))
     assert (twice.read, twice.large) == (12, 6)
 
 
@@ -105,9 +105,9 @@ def test_slices_of_a_batch_give_the_same_answer(monkeypatch: pytest.MonkeyPatch)
 
 def test_too_many_groups_are_refused_before_their_states_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    fold = GroupBy(MomentsFold(1))
-    monkeypatch.setattr(MomentsFold, "empty", lambda _: made.append(1))
+    fold = GroupBy(MomentsFold())
+    monkeypatch.setattr(MomentsFold, "of", lambda *_: made.append(1))
     groups = Labels(np.arange(2_001), tuple(map(str, range(2_001))))
     with pytest.raises(UsageError, match="more than 2000 values"):
-        fold.add({}, Sample(np.zeros((2_001, 1)), np.zeros(2_001, np.uint64), groups=groups))
+        fold.of(Sample(np.zeros((2_001, 1)), np.zeros(2_001, np.uint64), groups=groups))
     assert not made

@@ -86,7 +86,7 @@ def contexts_of(laws: tuple[str, ...]) -> LogBatch:
 
 
 def judged(fold: PlaceboFold, batch: LogBatch) -> tuple[PlaceboEvidence, ...]:
-    return fold.finish(fold.add(fold.empty(), batch))
+    return fold.result(fold.of(batch))
 
 
 @pytest.mark.parametrize("laws", PAIRS)

@@ -21,12 +21,12 @@ def batch(first: int, rows: int, items: int) -> LogBatch:
 def test_rows_that_list_only_what_they_show_are_left_out() -> None:
     fold = RepeatsFold(policy("logged"), kept=100)
     listed, unlisted = batch(0, 150, 3), batch(150, 5000, 2)
-    alone = fold.add(fold.empty(), listed)
-    assert fold.add(fold.empty(), unlisted).key.size == 0
-    both = fold.add(fold.add(fold.empty(), unlisted), listed)
+    alone = fold.of(listed)
+    assert fold.of(unlisted).key.size == 0
+    both = fold.add(fold.of(unlisted), listed)
     assert both.key.tolist() == alone.key.tolist()
     assert len(alone.key) == 100
-    found = fold.finish(both)
+    found = fold.result(both)
     assert found.pairs > 0
     assert found.observed > 1.5 * found.expected
 
@@ -37,4 +37,4 @@ def test_a_query_names_the_context_whatever_is_listed() -> None:
     named = LogBatch(
         rows.contexts, rows.shown, rows.clicks, None, rows.inclusion, rows.row, clusters={"query": np.ones(150, int)}
     )
-    assert len(fold.add(fold.empty(), named).key) == 150
+    assert len(fold.of(named).key) == 150

@@ -35,10 +35,10 @@ def found(log: pa.Table, outcome: str = "clicks") -> tuple[Any, RobotsEvidence]:
     source = offrank.read_log(log).select(
         fold.needs() | Needs(frozenset([outcome, *({"inclusion"} & {*log.column_names})]))
     )
-    state = fold.empty()
+    state = None
     for batch in source.batches(0):
         state = fold.add(state, batch)
-    return state, fold.finish(state)
+    return state, fold.result(state)
 
 
 def said(log: pa.Table) -> bool:
@@ -122,7 +122,7 @@ def test_a_user_who_is_looked_at_is_counted_in_full() -> None:
     fold, user = RobotsFold("user"), np.random.default_rng(5).permutation(3 * UNITS)
     log = table(np.ones((len(user), 1), np.int64), user)
     [batch] = offrank.read_log(log).select(fold.needs() | Needs(frozenset(["clicks"]))).batches(0)
-    once = fold.add(fold.empty(), batch)
+    once = fold.of(batch)
     twice = fold.add(once, batch)
     assert len(once.hash) == UNITS
     assert (once.counts == 1).all()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, DCTR, PBM, ClickModel
-from offrank.clicks.counts import ClickCounts, CountsFold, CountTable, browsing_cell, counted, rank_of
+from offrank.clicks.counts import ClickCounts, Counting, CountsFold, CountTable, browsing_cell, counted, rank_of
 from offrank.clicks.documents import keys
-from offrank.clicks.sessions import Sessions, SessionsFold, TrainingData
+from offrank.clicks.sessions import Sessions, SessionsFold, Tally, TrainingData, Weighed
 from offrank.errors import EmptyLogError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.testing import check_fold
@@ -70,7 +70,7 @@ settings = pytest.mark.parametrize(("by", "browsing"), [("query", False), ("quer
 @settings
 def test_counts_are_those_by_hand(by: str | None, browsing: bool) -> None:
     fold, rows = CountsFold(by, browsing), batch()
-    found = fold.finish(fold.add(fold.empty(), rows))
+    found = fold.result(fold.of(rows))
     expected = by_hand(rows, by, browsing=browsing)
     assert as_dict(found) == {cell: pytest.approx(counts) for cell, counts in expected.items()}
     assert found.tally.impressions == 200
@@ -86,16 +86,16 @@ def test_laws_of_folds(by: str | None, browsing: bool) -> None:
 @pytest.mark.parametrize("browsing", [False, True])
 def test_sessions_in_memory_give_the_same_counts(browsing: bool) -> None:
     rows, fold, sessions = batch(seed=2), CountsFold("query", browsing), SessionsFold("query")
-    gathered = sessions.finish(sessions.add(sessions.empty(), rows))
+    gathered = sessions.result(sessions.of(rows))
     assert isinstance(gathered.data, Sessions)
     again = TrainingData(gathered.documents, counted(gathered.data, browsing=browsing), gathered.tally)
-    direct = as_dict(fold.finish(fold.add(fold.empty(), rows)))
+    direct = as_dict(fold.result(fold.of(rows)))
     assert as_dict(again) == {cell: pytest.approx(counts) for cell, counts in direct.items()}
 
 
 def test_counts_by_last_click_add_up_to_those_by_rank() -> None:
     rows, fold = batch(seed=3), CountsFold("query", browsing=True)
-    found = fold.finish(fold.add(fold.empty(), rows))
+    found = fold.result(fold.of(rows))
     assert isinstance(found.data, ClickCounts)
     ranks = TrainingData(found.documents, found.data.by_rank(), found.tally)
     expected = by_hand(rows, "query", browsing=False)
@@ -152,7 +152,7 @@ def test_thinning_a_log_evenly_makes_nothing_surer(model: ClickModel) -> None:
 def test_a_sampled_log_is_worth_fewer_sessions_than_it_has(fold: CountsFold | SessionsFold) -> None:
     rows = batch(seed=4)
     weight = 1 / rows.inclusion
-    found: Any = fold.finish(fold.add(fold.empty(), rows))  # type: ignore[arg-type]
+    found: Any = fold.result(fold.of(rows))  # type: ignore[arg-type]
     assert found.worth == pytest.approx(weight.sum() / (weight**2).sum())
     assert weight.sum() * found.worth < 200
 
@@ -165,4 +165,4 @@ def test_a_fraction_of_a_click_is_refused_with_its_row() -> None:
 def test_a_log_without_impressions_is_refused() -> None:
     fold = CountsFold()
     with pytest.raises(EmptyLogError):
-        fold.finish(fold.empty())
+        fold.result(Counting(CountTable(), Tally(), 0, Weighed(), {}))

@@ -20,6 +20,7 @@ from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.formatting import with_half
 from offrank.inference.spec import IntervalSpec
 from offrank.readers.log import read_log
+from offrank.sums.base import total
 from tests.clicks.readers import CLICKS, SLATES, Reader, drawn, log
 
 TRUE = Reader((0.5, 0.3, 0.8))
@@ -154,10 +155,10 @@ def test_any_partition_gives_the_same(order: list[int], cluster: str | None) -> 
         rows = slice(20 * part, 20 * part + 20)
         source = read_log(log(slates[rows], clicks[rows], person=person[rows])).select(fold.needs())
         for batch in source.batches(0):
-            states.append(fold.add(fold.empty(), batch))  # noqa: PERF401
-    left = fold.empty()
+            states.append(fold.of(batch))  # noqa: PERF401
+    left = None
     for state in states:
-        left = fold.merge(left, state)
+        left = total(left, state)
     whole = several({"a": TRUE, "b": OTHER}, log(slates, clicks, person=person), cluster=cluster)
     assert left["moments"].mean == pytest.approx(whole.spread.sums.moments.mean)
     assert left["moments"].comoment == pytest.approx(whole.spread.sums.moments.comoment)

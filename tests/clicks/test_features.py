@@ -11,13 +11,13 @@ import pytest
 
 from offrank import read_log
 from offrank.clicks import DBN, PBM, UBM, Fitted, Mixture, click_model, load
-from offrank.clicks.covariates import CovariatesFold, FeatureColumns
+from offrank.clicks.covariates import CovariatesFold, DocumentSums, FeatureColumns
 from offrank.clicks.evaluation import evaluate
 from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.log.batch import Contexts, Floats, Integers
 from offrank.policies import PlackettLuce
 from offrank.reward_models.click_model import predicted
-from offrank.sums.base import Fold
+from offrank.sums.base import Fold, total
 
 # One worker: what these tests share is made once.
 pytestmark = pytest.mark.xdist_group("features")
@@ -224,19 +224,19 @@ def test_dbn_learns_attraction_and_satisfaction_from_features(world: World) -> N
 
 @pytest.mark.parametrize("names", [("features", "first"), ("first",)])
 def test_covariates_are_means_whatever_the_partition(train: pa.Table, names: tuple[str, ...]) -> None:
-    fold: Fold[Any, Any, Any] = CovariatesFold(FeatureColumns(names), "query")
+    fold: Fold = CovariatesFold(FeatureColumns(names), "query")
     needed = FeatureColumns(names).needs() | PBM().fit(train.slice(0, 5)).needs()
     parts = [
         next(iter(read_log(train.slice(first, 1000)).select(needed).batches(0))) for first in range(0, len(train), 1000)
     ]
-    one = fold.finish(fold.add(fold.empty(), next(iter(read_log(train).select(needed).batches(0)))))
-    left = fold.add(fold.add(fold.empty(), parts[0]), parts[1])
-    right = fold.empty()
+    one = fold.result(fold.of(next(iter(read_log(train).select(needed).batches(0)))))
+    left = fold.add(fold.of(parts[0]), parts[1])
+    right = None
     for part in parts[:1:-1]:
         right = fold.add(right, part)
-    both = fold.merge(right, fold.merge(fold.empty(), left))
-    assert both == fold.merge(left, right)
-    two = fold.finish(both)
+    both = total(right, total(DocumentSums(), left))
+    assert both == total(left, right)
+    two = fold.result(both)
     for name in ("keys", "mean"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
 
@@ -248,8 +248,8 @@ def test_the_mean_of_a_column_that_changes_is_taken() -> None:
     ]
     columns = FeatureColumns(("age", "features"))
     (batch,) = read_log(rows).select(columns.needs() | PBM().fit(rows).needs()).batches(0)
-    fold: Fold[Any, Any, Any] = CovariatesFold(columns, "query")
-    found = fold.finish(fold.add(fold.empty(), batch))
+    fold: Fold = CovariatesFold(columns, "query")
+    found = fold.result(fold.of(batch))
     assert sorted(found.mean.tolist()) == [[2.5, 1.0, 0.0, 0.5], [7.0, 0.0, 1.0, 0.0]]
 
 

@@ -26,6 +26,7 @@ from offrank.log.source import Needs
 from offrank.log.texts import Gathering, Texts
 from offrank.readers.tables import MemoryTable
 from offrank.readers.wide import WideLog
+from offrank.sums.base import total
 
 ITEMS: dict[str, list[Any]] = {"text": ["a", "b", "ü", ""], "numbers": [7, -3, 2**40, 0], "large": [2**63 + 1, 2, 3, 4]}
 QUERIES: dict[str, list[Any]] = {"text": ["red shoes", "blue"], "numbers": [11, 5], "large": [11, 5]}
@@ -102,11 +103,11 @@ def test_texts_of_any_partition_are_the_same() -> None:
         batch for at in range(9) for batch in offrank.read_log(rows(n=9)[at : at + 1]).select(log.needed).batches(0)
     ]  # type: ignore[attr-defined]
     fold = TextsFold()
-    whole = fold.finish(fold.add(fold.empty(), next(log.batches(0))))
-    state = fold.empty()
+    whole = fold.result(fold.of(next(log.batches(0))))
+    state = None
     for part in reversed(parts):
-        state = fold.merge(fold.add(fold.empty(), part), state)
-    assert fold.finish(state) == whole
+        state = total(fold.of(part), state)
+    assert fold.result(state) == whole
     assert sorted(whole.texts.to_pylist()) == sorted([*ITEMS["text"], *QUERIES["text"]])
     assert [len(part) for part in state.parts] == sorted(len(part) for part in state.parts)
     assert Gathering() != whole

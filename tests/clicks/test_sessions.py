@@ -13,6 +13,7 @@ from offrank.clicks.sessions import Pile, Sessions, SessionsFold, collapsed
 from offrank.errors import EmptyLogError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.readers.log import read_log
+from offrank.sums.base import total
 from offrank.testing import check_fold
 
 
@@ -37,9 +38,9 @@ def test_any_partition_and_order_gives_the_same_sessions(by: str | None, seed: i
 
 def test_piles_differ_where_their_sessions_do() -> None:
     rng, fold = np.random.default_rng(0), SessionsFold("query")
-    one = fold.add(fold.empty(), batch(rng))
-    assert one != fold.add(fold.empty(), batch(rng))
-    assert one != fold.merge(one, one)
+    one = fold.of(batch(rng))
+    assert one != fold.of(batch(rng))
+    assert one != total(one, one)
     assert one != Pile()
     assert one != "pile"
 
@@ -62,7 +63,7 @@ def by_hand(rows: LogBatch, by: str | None) -> dict[tuple[Any, ...], float]:
 def test_sessions_are_those_of_the_log(by: str | None) -> None:
     rows = batch(np.random.default_rng(3))
     fold = SessionsFold(by)
-    gathered = fold.finish(fold.add(fold.empty(), rows))
+    gathered = fold.result(fold.of(rows))
     sessions, expected = gathered.data, by_hand(rows, by)
     assert isinstance(sessions, Sessions)
     assert len(sessions) == len(expected) < len(rows)
@@ -95,18 +96,18 @@ def test_a_click_in_pieces_is_an_error() -> None:
 def test_a_log_without_impressions_is_an_error() -> None:
     fold = SessionsFold(None)
     with pytest.raises(EmptyLogError):
-        fold.finish(fold.empty())
+        fold.result(Pile())
 
 
 def test_lists_of_any_length_share_a_table() -> None:
     table = pa.table({"slate": [["a"], ["a", "b", "c", "d"]], "clicks": [[1], [0, 0, 0, 1]]})
     fold = SessionsFold(None)
-    state = fold.empty()
+    state = None
     source = read_log(table)
     for part in range(source.parts()):
         for rows in source.batches(part):
             state = fold.add(state, rows)
-    sessions = fold.finish(state).data
+    sessions = fold.result(state).data
     assert isinstance(sessions, Sessions)
     assert sessions.ranks == 4
     assert sorted((sessions.document >= 0).sum(axis=1)) == [1, 4]

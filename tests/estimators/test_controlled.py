@@ -30,8 +30,8 @@ def columns(n: int, rng: np.random.Generator, mean: float = 1.0) -> Floats:
 
 
 def moments(values: Floats) -> Sums:
-    fold = MomentsFold(values.shape[1])
-    return numbered(fold.add(fold.empty(), Sample(values, np.arange(len(values), dtype=np.uint64))))
+    fold = MomentsFold()
+    return numbered(fold.of(Sample(values, np.arange(len(values), dtype=np.uint64))))
 
 
 def best(sums: Sums) -> Mean:
@@ -108,8 +108,8 @@ def test_spellings() -> None:
 
 def replicate_rows(n: int, replicates: int) -> np.ndarray:
     """[replicates, n] how often each row stands in each replicate of the bootstrap."""
-    fold = BootstrapFold(n, replicates)
-    return np.round(fold.add(fold.empty(), Sample(np.eye(n), np.arange(n, dtype=np.uint64)))).astype(int)
+    fold = BootstrapFold(replicates)
+    return np.round(fold.of(Sample(np.eye(n), np.arange(n, dtype=np.uint64)))).astype(int)
 
 
 def controlled_mean(value: Floats, weight: Floats, times: Floats) -> float:

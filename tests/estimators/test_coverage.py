@@ -32,9 +32,9 @@ def interval(rng: np.random.Generator, mean: Mean, confidence: float) -> tuple[I
     kept = click | (rng.random(IMPRESSIONS) < KEPT)
     h = np.where(click, 1.0, 1 / KEPT)[kept]
     w = WEIGHT[drawn][kept]
-    fold = MomentsFold(3)
+    fold = MomentsFold()
     sample = Sample(np.column_stack([h, h * w * click[kept], h * w]), np.arange(len(h), dtype=np.uint64))
-    return Inference(numbered(fold.add(fold.empty(), sample)), "normal", confidence).interval(mean), len(h)
+    return Inference(numbered(fold.of(sample)), "normal", confidence).interval(mean), len(h)
 
 
 @cache

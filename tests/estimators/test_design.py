@@ -72,7 +72,7 @@ def found(
     drawn = policy(logging)
     fold = design_fold(layout, drawn, MemorySource((batch,)), Needs(), RunCache())
     fold = replace(fold, **how)
-    designs = fold.finish(fold.add(fold.empty(), batch))
+    designs = fold.result(fold.of(batch))
     known = {(repr(t), e): one for (t, e, *_), one in zip(layout.pairs, designs, strict=True)}
     return {(target, name): known[target, given[name]] for target in targets for name in names}
 

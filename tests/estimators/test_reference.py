@@ -47,5 +47,5 @@ def test_a_row_that_cannot_be_gets_a_weight_that_nobody_trusts(estimator: Refere
     assert (found.weight[~best] > 1e50).all()
     assert np.isfinite(found.value).all()
     layout = Layout((policy(target),), (estimator,), references=(estimator,))
-    fold = TermsFold(layout, policy(logging), MomentsFold(layout.columns.width()))
-    assert np.isfinite(fold.finish(fold.add(fold.empty(), rows)).comoment).all()
+    fold = TermsFold(layout, policy(logging), MomentsFold())
+    assert np.isfinite(fold.result(fold.of(rows)).comoment).all()

@@ -86,8 +86,8 @@ def test_an_interval_is_cut_where_no_value_can_be(value: float, low: float, leas
 def moments() -> Sums:
     """Of 30 rows of seven positive columns, and of three in each of two blocks."""
     values = np.random.default_rng(2).gamma(2.0, size=(30, 13))
-    fold = MomentsFold(13)
-    found = fold.add(fold.empty(), Sample(values, np.arange(30, dtype=np.uint64)))
+    fold = MomentsFold()
+    found = fold.of(Sample(values, np.arange(30, dtype=np.uint64)))
     return Sums(NamedColumns(tuple(range(7)), ("value", "weight", "number")), found)
 
 

@@ -13,6 +13,7 @@ import offrank
 from offrank.inference import INTERVALS, Inference, IntervalSpec
 from offrank.log.batch import Floats
 from offrank.sums import Interval, MomentsFold, NamedColumns, Sample, ratio
+from offrank.sums.base import total
 from offrank.sums.clusters import Clusters
 from offrank.sums.estimate import transformed, untransformed
 from tests.estimators.simulated import LOGGING, TARGET, log, source
@@ -29,9 +30,9 @@ def spread(values: Floats, method: str = "studentised", confidence: float = 0.95
     spec = IntervalSpec(method, confidence, replicates=20)
     folded = {}
     for name, fold in spec.folds(COLUMNS, blocks=((0, 1),)).items():
-        state = fold.empty()
+        state = None
         for part in np.array_split(np.arange(len(values)), parts):
-            state = fold.merge(state, fold.add(fold.empty(), sample.take(part)))
+            state = total(state, fold.of(sample.take(part)))
         folded[name] = state
     return spec.inference(COLUMNS, folded)
 
@@ -133,10 +134,10 @@ def test_any_partition_tells_the_same_skewness(shift: float) -> None:
 def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
     rng = np.random.default_rng(top)
     values = np.column_stack([np.ones(500), rng.lognormal(0, 0.8, (500, 4))])
-    fold = MomentsFold(5, ((0, 1, 2), (0, 1, 3, 4)))
+    fold = MomentsFold(((0, 1, 2), (0, 1, 3, 4)))
     parts = [Sample(part, np.arange(len(part), dtype=np.uint64)) for part in np.array_split(values, [90, 200])]
-    left, middle, right = (fold.add(fold.empty(), part) for part in parts)
-    found = Inference(numbered(fold.merge(left, fold.merge(middle, right))), "studentised", 0.95)
+    left, middle, right = (fold.of(part) for part in parts)
+    found = Inference(numbered(total(left, total(middle, right))), "studentised", 0.95)
     mean = values[:, top].sum() / values[:, bottom].sum()
     away = (values[:, top] - mean * values[:, bottom]) / values[:, bottom].mean()
     expected = (away**3).sum() / (away**2).sum() ** 1.5
@@ -149,9 +150,9 @@ def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
 
 
 def test_without_third_moments_nothing_counts_as_skewed() -> None:
-    fold = MomentsFold(3, ((0, 1),))
+    fold = MomentsFold(((0, 1),))
     values = np.column_stack([np.ones(60), exponential(60), np.roll(exponential(60), 30)])
-    sums = numbered(fold.add(fold.empty(), Sample(values, np.arange(60, dtype=np.uint64))))
+    sums = numbered(fold.of(Sample(values, np.arange(60, dtype=np.uint64))))
     found = Inference(sums, "studentised", 0.95)
     assert found.interval(PLAIN).skewness > 0.2
     assert found.interval(ratio(2, 0)).skewness == 0
@@ -166,8 +167,8 @@ def test_a_column_near_to_one_with_third_moments_is_as_skewed() -> None:
     for share, skewness in ((0.099, 2 * 0.901**1.5), (0.101, 0.0)):
         mixed = np.sqrt(1 - share) * known + np.sqrt(share) * noise
         values = np.column_stack([np.ones(rows), known, mixed])
-        fold = MomentsFold(3, ((0, 1),))
-        moments = fold.add(fold.empty(), Sample(values, np.arange(rows, dtype=np.uint64)))
+        fold = MomentsFold(((0, 1),))
+        moments = fold.of(Sample(values, np.arange(rows, dtype=np.uint64)))
         found = moments.skewness(np.array([0.0, 0.0, 1.0])) * np.sqrt(rows)
         assert found == pytest.approx(skewness, rel=0.02, abs=1e-12)
 
@@ -175,9 +176,9 @@ def test_a_column_near_to_one_with_third_moments_is_as_skewed() -> None:
 def test_clusters_are_skewed_by_their_sums() -> None:
     sums = np.column_stack([np.full(40, 5.0), exponential(40)])
     clusters = Clusters("user", sums, np.full(40, 5.0), 4096)
-    fold = MomentsFold(2, ((0, 1),))
+    fold = MomentsFold(((0, 1),))
     rows = Sample(np.repeat(sums / 5, 5, axis=0), np.arange(200, dtype=np.uint64))
-    moments = numbered(fold.add(fold.empty(), rows))
+    moments = numbered(fold.of(rows))
     alone = Inference(moments, "studentised", 0.95).interval(PLAIN)
     found = Inference(moments, "studentised", 0.95, (clusters,)).interval(PLAIN)
     away = exponential(40) - exponential(40).mean()

@@ -22,6 +22,7 @@ from offrank.log.batch import Contexts
 from offrank.policies import policy
 from offrank.policies.pair_law import pair_probs
 from offrank.running.executors import run
+from offrank.sums.base import total
 from offrank.testing.laws import Situation, law
 
 #: reward of each of four items in two slots, for two queries: greedy takes .5 + .28 in the first one, exact .4 + .4;
@@ -274,7 +275,7 @@ def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     source, fold = offrank.read_log(rows), ContextsFold(policy("uniform"), "train", memory=10)
     state = fold.add(None, next(iter(source.select(fold.needs(source)).batches(0))))
     with pytest.raises(LogError, match="2 different contexts"):
-        fold.merge(state, state)
+        total(state, state)
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(MissingExtraError, match="LightGBM"):
         offrank.learn(rows, "pi-opt", path, bits=4)

@@ -118,8 +118,8 @@ def test_support_is_the_same_with_and_without_laws() -> None:
     )
     fold = SupportFold(Uniform(), POLICY)
     # Rows count 1, 2, 4 and 1: an item of weight zero is never first, nor second after one of two others.
-    assert fold.finish(fold.add(fold.empty(), log)) == pytest.approx([(1 / 4 + 4 / 2) / 8, (1 / 4 + 4 / 2) / 8])
-    assert fold.mapped(log) == pytest.approx(fold._sums(log), rel=1e-14)
+    assert fold.result(fold.of(log)) == pytest.approx([(1 / 4 + 4 / 2) / 8, (1 / 4 + 4 / 2) / 8])
+    assert fold.of(log) == pytest.approx(fold._sums(log), rel=1e-14)
 
 
 def test_long_slates_are_tested_for_support_without_a_law(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,8 @@ from offrank.policies import propensities
 from offrank.readers import read_log
 from offrank.reward_models import LassoRegression, OwnRegression, TreeRegression, fit_models
 from offrank.reward_models.features import SlateColumns
-from offrank.reward_models.training import TrainingFold
+from offrank.reward_models.training import TrainingFold, TrainingState
+from offrank.sums.base import total
 from offrank.testing.metamorphic import RELATIONS, LogTable, at_once, check_relation
 from tests.reward_models.logs import FEATURES, ROWS, changed, log
 
@@ -197,11 +198,14 @@ def test_nothing_changes_that_may_not(tmp_path: Path, found: offrank.Result) -> 
 
 def test_of_a_large_log_a_sample_is_kept_whatever_the_partition(batch: LogBatch) -> None:
     fold = TrainingFold(SlateColumns(("features", "new")), "query", numbers=50 * (8 + 8) + 3)
-    whole = fold.finish(fold.add(fold.empty(), batch))
-    states = [fold.empty(), *(fold.add(fold.empty(), batch.take(rows)) for rows in np.split(np.arange(ROWS), 12))]
+    whole = fold.result(fold.of(batch))
+    states = [
+        TrainingState(numbers=fold.numbers),
+        *(fold.of(batch.take(rows)) for rows in np.split(np.arange(ROWS), 12)),
+    ]
     while len(states) > 1:
-        states = [fold.merge(states[-1], states[0]), *states[1:-1]]
-    for state in (whole, fold.finish(states[0])):
+        states = [total(states[-1], states[0]), *states[1:-1]]
+    for state in (whole, fold.result(states[0])):
         assert (state.read, state.slots, state.width, len(state.rows)) == (ROWS, 2, 4, 50)
         assert set(state.rows.key) == set(np.sort(hashed(batch.row))[:50])
         assert np.array_equal(state.rows.x, whole.rows.x)

@@ -29,7 +29,7 @@ from offrank.running.checkpoint import stamp_of
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
 from offrank.sums import BootstrapFold, MomentsFold
-from offrank.sums.base import MappedFold, PlusFold
+from offrank.sums.base import Fold
 from offrank.sums.group_by import by_column
 
 PARTS = 12
@@ -200,12 +200,10 @@ def test_states_that_cannot_be_kept_are_refused_before_much_was_read(log: Path, 
         run(offrank.read_log(log).select(Needs(frozenset(["clicks"]))), Batches(), CheckpointFolder(tmp_path))
 
 
-class Batches(MappedFold):
+class Batches(Fold):
     """Keeps everything."""
 
-    reducer = PlusFold(())
-
-    def mapped(self, batch: Any) -> Any:
+    def of(self, batch: Any) -> Any:
         return (batch,)
 
 
@@ -213,8 +211,8 @@ class Batches(MappedFold):
     ("one", "other"),
     [
         (policy("top(a)"), policy("top(b)")),
-        (BootstrapFold(3, 200, 0), BootstrapFold(3, 200, 1)),
-        (MomentsFold(3), MomentsFold(3, ((0, 1),))),
+        (BootstrapFold(200, 0), BootstrapFold(200, 1)),
+        (MomentsFold(), MomentsFold(((0, 1),))),
         (TiesFold((policy("plackett_luce(a)"),)), TiesFold((policy("plackett_luce(a, temperature=2)"),))),
         (np.arange(3), np.arange(3.0)),
         ([1, "2"], [1, 2]),

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from offrank.checks.rows import ImpressionsFold
-from offrank.errors import ImpossibleSlateError
+from offrank.errors import EmptyLogError, ImpossibleSlateError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.log.batch import LogBatch
@@ -32,9 +32,9 @@ from tests.exact.worlds import world
 LAYOUT = Layout((policy("plackett_luce(new)"), policy("top(new)")), (estimator("ips"), estimator("rips")))  # type: ignore[arg-type]
 INNER = Tee(
     {
-        "moments": MomentsFold(LAYOUT.columns.width()),
-        "replicates": BootstrapFold(LAYOUT.columns.width(), 20),
-        "buckets": BucketsFold(LAYOUT.columns.width()),
+        "moments": MomentsFold(),
+        "replicates": BootstrapFold(20),
+        "buckets": BucketsFold(),
         "largest": LargestFold((4,), keep=10),
     }
 )
@@ -176,6 +176,7 @@ def test_interrupting_stops_what_has_begun_and_cancels_the_rest() -> None:
     assert len(endless.begun) < endless.parts()
 
 
-def test_no_parts_are_an_empty_state() -> None:
-    found = run(MemorySource(()), MomentsFold(2))  # type: ignore[arg-type]
-    same(found, MomentsFold(2).empty(), 0.0, "nothing")
+def test_no_parts_have_no_sum() -> None:
+    nothing = MemorySource(())  # type: ignore[arg-type]
+    with pytest.raises(EmptyLogError, match="has no impressions"):
+        run(nothing, MomentsFold())

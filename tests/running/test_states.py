@@ -17,6 +17,7 @@ from offrank.errors import StateError
 from offrank.log.texts import Texts
 from offrank.running.states import SCHEMA, dumps, loads
 from offrank.sums import MomentsFold
+from offrank.sums.base import Sample
 from offrank.testing import same
 from tests.house.code import modules
 
@@ -57,7 +58,7 @@ def test_other_types_are_refused_when_written(value: Any) -> None:
 
 
 def test_every_damaged_byte_is_noticed() -> None:
-    whole = dumps(MomentsFold(2).empty())
+    whole = dumps(MomentsFold().of(Sample(np.empty((0, 2)), np.empty(0, np.uint64))))
     for place in range(len(whole)):
         with pytest.raises(StateError, match=r"not a state|has version|checksum"):
             loads(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])

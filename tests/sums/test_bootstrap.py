@@ -17,8 +17,8 @@ ROWS, REPLICATES = 500, 1200
 
 def multiplicities(keys: Floats, seed: int = 0, replicates: int = REPLICATES) -> Floats:
     """[replicates, n] how often each row is drawn, read off rows that each have a column of their own."""
-    fold = BootstrapFold(len(keys), replicates, seed)
-    return fold.add(fold.empty(), Sample(np.eye(len(keys)), np.asarray(keys, dtype=np.uint64)))
+    fold = BootstrapFold(replicates, seed)
+    return fold.of(Sample(np.eye(len(keys)), np.asarray(keys, dtype=np.uint64)))
 
 
 @pytest.fixture(scope="module", params=["consecutive", "far apart", "hashes"])
@@ -80,9 +80,9 @@ def test_the_interval_is_that_of_the_replicates() -> None:
     rng = np.random.default_rng(4)
     values = np.column_stack([np.ones(300), rng.random(300), rng.lognormal(0, 1, 300)])
     batch = Sample(values, np.arange(300, dtype=np.uint64))
-    fold, moments = BootstrapFold(3, 199), MomentsFold(3)
-    sums_of_log = numbered(moments.add(moments.empty(), batch))
-    spread = Inference(sums_of_log, "bootstrap", 0.9, replicates=fold.add(fold.empty(), batch))
+    fold, moments = BootstrapFold(199), MomentsFold()
+    sums_of_log = numbered(moments.of(batch))
+    spread = Inference(sums_of_log, "bootstrap", 0.9, replicates=fold.of(batch))
     sums = multiplicities(np.arange(300), replicates=199) @ values
     ratios, plain = np.sort(sums[:, 2] / sums[:, 1]), sums[:, 1] / sums[:, 0]
     found = spread.interval(ratio(2, 1))
@@ -95,9 +95,9 @@ def test_the_interval_is_that_of_the_replicates() -> None:
 def test_replicates_without_weight_do_not_count() -> None:
     values = np.array([[1.0, 0.0], [0.0, 0.0], [3.0, 2.0]])
     batch = Sample(values, np.arange(3, dtype=np.uint64))
-    fold, moments = BootstrapFold(2, 200), MomentsFold(2)
-    replicates = fold.add(fold.empty(), batch)
+    fold, moments = BootstrapFold(200), MomentsFold()
+    replicates = fold.of(batch)
     assert (replicates[:, 1] == 0).any()
-    sums = numbered(moments.add(moments.empty(), batch))
+    sums = numbered(moments.of(batch))
     found = Inference(sums, "bootstrap", 0.9, replicates=replicates).interval(ratio(0, 1))
     assert np.isfinite([found.low, found.high, found.standard_error]).all()

@@ -15,8 +15,8 @@ from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.policies import policy
 from offrank.sums import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
-from offrank.sums.base import Fold, OptionalFold, PlusFold, Sample, Unavailable
-from offrank.sums.counts import KeyedCountsFold, join
+from offrank.sums.base import Fold, OptionalFold, Sample, Unavailable
+from offrank.sums.counts import KeyedCounts, join, summed
 from offrank.sums.group_by import Grouping, by_column, by_slots, with_groups
 from offrank.sums.totals import SumsFold
 from offrank.testing import check_fold
@@ -24,15 +24,15 @@ from offrank.testing.strategies import samples
 from tests.exact.worlds import EXAMINATION, world
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
-SAMPLE_FOLDS: dict[str, Fold[Any, Sample, Any]] = {
-    "moments": MomentsFold(3),
-    "bootstrap": BootstrapFold(3, replicates=21, seed=5),
-    "clusters": BucketsFold(3),
-    "buckets": BucketsFold(3, buckets=4),
+SAMPLE_FOLDS: dict[str, Fold] = {
+    "moments": MomentsFold(),
+    "bootstrap": BootstrapFold(replicates=21, seed=5),
+    "clusters": BucketsFold(),
+    "buckets": BucketsFold(buckets=4),
     "histogram": HistogramFold((0, 2)),
     "largest": LargestFold((1, 2), keep=7),
-    "together": Tee({"moments": MomentsFold(3), "largest": LargestFold((0,), keep=200)}),
-    "attempt": OptionalFold(MomentsFold(3)),
+    "together": Tee({"moments": MomentsFold(), "largest": LargestFold((0,), keep=200)}),
+    "attempt": OptionalFold(MomentsFold()),
 }
 ORDERLESS = {"histogram", "largest"}
 
@@ -45,8 +45,8 @@ def test_folds_of_samples(name: str, batch: Sample, rng: np.random.Generator) ->
 
 @given(batch=samples(1))
 def test_counts(batch: Sample) -> None:
-    keys, fold = join(batch.key.view(np.int64), 7), KeyedCountsFold()
-    found = fold.add(fold.empty(), (keys, batch.values[:, 0]))
+    keys = join(batch.key.view(np.int64), 7)
+    found = KeyedCounts(*summed([keys], [batch.values[:, 0]]))
     for key in np.unique(keys):
         assert found.of(np.array([key])) == pytest.approx([batch.values[keys == key, 0].sum()], rel=1e-12)
     assert found.of(join(np.array([-5]), 7)) == [0.0]
@@ -62,22 +62,20 @@ LAYOUT = Layout(
     ),
     (estimator("ipm"), estimator("rips")),  # type: ignore[arg-type]
 )
-TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Tee({"moments": MomentsFold(LAYOUT.columns.width())}))
+TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Tee({"moments": MomentsFold()}))
 
 
-def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:
-    return replace(TERMS, inner=with_groups(TERMS.inner, each), by=groups)
+def by(groups: Grouping, each: Fold) -> TermsFold:
+    return replace(TERMS, sums=with_groups(TERMS.sums, each), by=groups)
 
 
-LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
+LOG_FOLDS: dict[str, Fold] = {
     "terms": TERMS,
-    "clustered": TermsFold(
-        LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns.width(), "query"), clusters=("query",)
-    ),
-    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.summed.width())),
-    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.summed.width())),
-    "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns.width())),
-    "by slots": by(by_slots, MomentsFold(LAYOUT.columns.width())),
+    "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold("query"), clusters=("query",)),
+    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold()),
+    "worth by column": by(by_column("situation"), SumsFold()),
+    "by column": by(by_column("situation"), MomentsFold()),
+    "by slots": by(by_slots, MomentsFold()),
 }
 
 
@@ -92,42 +90,49 @@ def test_folds_of_logs(name: str) -> None:
 class Refuses(MomentsFold):
     """Cannot take rows with the key 3."""
 
-    def add(self, state: Any, batch: Sample) -> Any:
+    def of(self, batch: Sample) -> Any:
         if (batch.key == 3).any():
             raise AbilityError("three is too many")
-        return super().add(state, batch)
+        return super().of(batch)
 
 
 @given(rng=seeds)
 def test_a_refusal_is_never_lost(rng: np.random.Generator) -> None:
     batch = Sample(np.ones((12, 2)), np.arange(12, dtype=np.uint64))
-    check_fold(OptionalFold(Refuses(2)), batch, rng)
-    fold = OptionalFold(Refuses(2))
-    assert fold.finish(fold.add(fold.empty(), batch)) == Unavailable("three is too many")
+    check_fold(OptionalFold(Refuses()), batch, rng)
+    fold = OptionalFold(Refuses())
+    assert fold.result(fold.of(batch)) == Unavailable("three is too many")
 
 
 @dataclass(frozen=True)
 class Last(MomentsFold):
     """No fold: remembers the last batch only."""
 
-    def add(self, state: Any, batch: Sample) -> Any:
-        return super().add(self.empty(), batch)
+    def add(self, part: Any, batch: Sample) -> Any:
+        return self.of(batch)
 
 
 @dataclass(frozen=True)
-class Careless(PlusFold):
-    """No fold: merges into the left state."""
+class Grown:
+    """What changes when something is added to it."""
 
-    def add(self, state: Any, batch: Any) -> Any:
-        return super().add(state, batch.values.sum(axis=0))
+    values: np.ndarray
 
-    def merge(self, left: Any, right: Any) -> Any:
-        left += right
-        return left
+    def __add__(self, other: Grown) -> Grown:
+        np.add(self.values, other.values, out=self.values)
+        return self
 
 
-@pytest.mark.parametrize("fold", [Last(2), Careless(np.zeros(2))])
-def test_what_is_no_fold_is_found_out(fold: Fold[Any, Any, Any]) -> None:
+@dataclass(frozen=True)
+class Careless(Fold):
+    """No fold: adds into the left part."""
+
+    def of(self, batch: Any) -> Any:
+        return Grown(batch.values.sum(axis=0))
+
+
+@pytest.mark.parametrize("fold", [Last(), Careless()])
+def test_what_is_no_fold_is_found_out(fold: Fold) -> None:
     rng = np.random.default_rng(0)
     batch = Sample(rng.random((30, 2)), np.arange(30, dtype=np.uint64))
     with pytest.raises(AssertionError):

@@ -35,17 +35,15 @@ from offrank.running.executors import reduced
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
 from offrank.sums import BucketsFold, MomentsFold
-from offrank.sums.base import MappedFold, Sample
+from offrank.sums.base import Fold, Sample, total
 from offrank.sums.fingerprint import Content
 from offrank.sums.group_by import by_slots, with_groups
 from offrank.testing import MemorySource, check_fold, same, take
 from tests.metamorphic.logs import log
 
-STEPS = ("empty", "add", "merge", "finish")
-
 
 def folds() -> dict[str, type]:
-    """Every class with the four steps of a fold, by its place in the package; protocols and test tools are none."""
+    """Every class of folds, by its place in the package; test tools are none."""
     names = [info.name for info in pkgutil.walk_packages(offrank.__path__, "offrank.")]
     modules = [importlib.import_module(name) for name in names if not name.endswith("__main__")]
     return {
@@ -57,66 +55,41 @@ def folds() -> dict[str, type]:
 
 
 def is_fold(kind: type) -> bool:
-    shipped = not kind.__module__.startswith("offrank.testing.")
-    abstract = getattr(kind, "_is_protocol", False) or inspect.isabstract(kind)
-    return shipped and all(hasattr(kind, step) for step in STEPS) and not abstract
+    return issubclass(kind, Fold) and kind is not Fold and not kind.__module__.startswith("offrank.testing.")
 
 
 @dataclass(frozen=True)
-class Keyed:
-    """A fold of keys and weights as one of samples."""
-
-    fold: Any
-
-    def empty(self) -> Any:
-        return self.fold.empty()
-
-    def add(self, state: Any, batch: Sample) -> Any:
-        return self.fold.add(state, (batch.key.view(np.int64), batch.values[:, 0]))
-
-    def merge(self, left: Any, right: Any) -> Any:
-        return self.fold.merge(left, right)
-
-    def finish(self, state: Any) -> Any:
-        return state
-
-
-@dataclass(frozen=True)
-class Whole:
+class Whole(Fold):
     """A fold of logs whose rows are all there."""
 
     fold: Any
 
-    def empty(self) -> Any:
-        return self.fold.empty()
+    def add(self, part: Any, batch: LogBatch) -> Any:
+        return self.fold.add(part, replace(batch, inclusion=np.ones(len(batch))))
 
-    def add(self, state: Any, batch: LogBatch) -> Any:
-        return self.fold.add(state, replace(batch, inclusion=np.ones(len(batch))))
-
-    def merge(self, left: Any, right: Any) -> Any:
-        return self.fold.merge(left, right)
-
-    def finish(self, state: Any) -> Any:
-        return self.fold.finish(state)
+    def result(self, part: Any) -> Any:
+        return self.fold.result(part)
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A fold whose states are pieces until they are finished, which may be done at any time."""
+class Part:
+    """A part that is finished after each sum."""
+
+    fold: Any
+    part: Any
+
+    def __add__(self, other: Part) -> Part:
+        return Part(self.fold, self.fold.result(total(self.part, other.part)))
+
+
+@dataclass(frozen=True)
+class Finished(Fold):
+    """A fold whose parts are pieces until they are finished, which may be done at any time."""
 
     fold: Any
 
-    def empty(self) -> Any:
-        return self.fold.empty()
-
-    def add(self, state: Any, batch: LogBatch) -> Any:
-        return self.fold.finish(self.fold.add(state, batch))
-
-    def merge(self, left: Any, right: Any) -> Any:
-        return self.fold.finish(self.fold.merge(left, right))
-
-    def finish(self, state: Any) -> Any:
-        return self.fold.finish(state)
+    def of(self, batch: LogBatch) -> Part:
+        return Part(self.fold, self.fold.result(self.fold.of(batch)))
 
 
 ARMS: Any = policy("by(device, {phone: top(old), desk: top(tied)})")
@@ -125,24 +98,7 @@ RANDOM_ARMS: Any = policy("by(device, {phone: plackett_luce(old), desk: epsilon(
 
 def cells() -> Any:
     """What the batch shows of each query."""
-    fold = Whole(CellsFold("query"))
-    return fold.finish(fold.add(fold.empty(), batch()))
-
-
-class Values(MappedFold):
-    """A fold of arrays as one of samples: of unlike length, unless there is a least one."""
-
-    def __init__(self, reducer: Any, least: int = 0) -> None:
-        self._reducer, self._least = reducer, least
-
-    @property
-    def reducer(self) -> Any:
-        return self._reducer
-
-    def mapped(self, batch: Sample) -> Any:
-        by_key = np.zeros((max(int(batch.key.max(initial=0)), self._least), 3))
-        np.add.at(by_key, batch.key.astype(np.int64) - 1, batch.values)
-        return by_key
+    return Whole(CellsFold("query")).of(batch())
 
 
 @cache
@@ -195,18 +151,16 @@ SCORES = Needs(frozenset(["candidates"]), scores=frozenset(["old", "new", "tied"
 OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
-    "sums.base.OptionalFold": lambda kind: kind(MomentsFold(3)),
-    "sums.base.Tee": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
-    "sums.totals.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
-    "sums.buckets.BucketsFold": lambda kind: kind(3),
-    "sums.counts.KeyedCountsFold": lambda kind: Keyed(kind()),
-    "sums.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),
-    "sums.group_by.GroupBy": lambda kind: kind(MomentsFold(3)),
+    "sums.base.OptionalFold": lambda kind: kind(MomentsFold()),
+    "sums.base.Tee": lambda kind: kind({"moments": MomentsFold(), "buckets": BucketsFold()}),
+    "sums.totals.BootstrapFold": lambda kind: kind(replicates=9, seed=1),
+    "sums.buckets.BucketsFold": lambda kind: kind(),
+    "sums.group_by.GroupBy": lambda kind: kind(MomentsFold()),
     "sums.histogram.HistogramFold": lambda kind: kind((0, 2)),
     "sums.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
-    "sums.moments.MomentsFold": lambda kind: kind(3, ((0, 1, 2), (0, 2))),
+    "sums.moments.MomentsFold": lambda kind: kind(((0, 1, 2), (0, 2))),
 }
-PARTS = with_groups(MomentsFold(COLUMNS), MomentsFold(COLUMNS))
+PARTS = with_groups(MomentsFold(), MomentsFold())
 LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.actions.ActionsFold": lambda kind: kind(OLD),
     "checks.propensities.AgreementFold": lambda kind: kind(NEW),
@@ -260,10 +214,10 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "sums.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
-    "sums.totals.SumsFold": lambda kind: terms(kind(layout().summed.width())),
+    "sums.totals.SumsFold": lambda kind: terms(kind()),
     "evaluation.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs)[:2], OLD),
     "evaluation.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs), OLD, 7),
-    "readers.by_file.FilesFold": lambda kind: kind("/folder"),
+    "evaluation.state_file.FilesFold": lambda kind: kind("/folder"),
     "checks.ranking_overlap.RankingOverlapFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
     "reward_models.training.TrainingFold": lambda kind: kind(SlateColumns(("old", "new")), "query", 600),
     "selection.pseudo_targets.DistanceFold": lambda kind: kind((NEW, policy("top(tied)")), OLD),
@@ -292,18 +246,19 @@ def test_any_partition_and_order_gives_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*SAMPLES, *LOGS])
-def test_a_state_survives_as_bytes_and_is_gone_on_with(name: str) -> None:
+def test_a_part_survives_as_bytes_and_is_gone_on_with(name: str) -> None:
     rows: Any = grouped() if name in SAMPLES else batch()
     fold = (SAMPLES | LOGS)[name](folds()[name])
+    fold = fold.fold if isinstance(fold, Finished) else fold
     half = len(rows) // 2
-    first, second = (fold.add(fold.empty(), take(rows, part)) for part in np.split(np.arange(len(rows)), [half]))
-    kept = [loads(dumps(state)) for state in (fold.empty(), first, second)]
-    for one, state in zip(kept, (fold.empty(), first, second), strict=True):
-        if name != "learning.contexts.ContextsFold":  # the policy in its states is the fold's own
-            same(one, state, 0.0, "state")
-    whole = fold.merge(fold.merge(kept[0], kept[1]), kept[2])
-    assert dumps(whole) == dumps(fold.merge(fold.merge(fold.empty(), first), second))
-    same(fold.finish(whole), fold.finish(fold.merge(first, second)), 0.0, "result")
+    first, second = (fold.of(take(rows, part)) for part in np.split(np.arange(len(rows)), [half]))
+    kept = [loads(dumps(part)) for part in (first, second)]
+    for one, part in zip(kept, (first, second), strict=True):
+        if name != "learning.contexts.ContextsFold":  # the policy in its parts is the fold's own
+            same(one, part, 0.0, "part")
+    whole = total(kept[0], kept[1])
+    assert dumps(whole) == dumps(total(first, second))
+    same(fold.result(whole), fold.result(total(first, second)), 0.0, "result")
     if isinstance(fold, folds()[name]):  # as another process has it, to be told from other jobs there
         assert digest(fold) == digest(pickle.loads(pickle.dumps(fold)))
 
@@ -334,10 +289,10 @@ def test_what_keeps_its_rows_keeps_all_of_them(name: str) -> None:
     fold = folds()[name](Encoding.plain(5), OLD, "validate", "hash")
     rng, rows = np.random.default_rng(0), batch()
     dealt = rng.integers(0, 4, len(rows))
-    state = fold.empty()
+    state = None
     for part in range(4):
-        state = fold.merge(fold.add(fold.empty(), take(rows, np.flatnonzero(dealt == part))), state)
-    many, whole = fold.finish(state), fold.finish(fold.add(fold.empty(), rows))
+        state = total(fold.of(take(rows, np.flatnonzero(dealt == part))), state)
+    many, whole = fold.result(state), fold.result(fold.of(rows))
     assert (many.rows, many.slots) == (whole.rows, whole.slots)
     assert many.impressions == pytest.approx(whole.impressions, rel=1e-12)
     assert 20 < whole.rows < len(rows) / 2

@@ -17,6 +17,7 @@ from offrank.checks.randomness import WholeContextsFold
 from offrank.checks.repeats import RepeatsFold
 from offrank.log.batch import NO_LIMIT, Limits
 from offrank.log.source import Needs
+from offrank.sums.base import total
 from offrank.sums.sampled import KEPT, SampledRowsFold
 from offrank.testing import same, take
 from tests.exact.worlds import world
@@ -36,12 +37,12 @@ def test_what_parts_tell_each_other_changes_nothing(fold: Any, seed: int) -> Non
     dealt = np.random.default_rng(seed).integers(0, 6, len(batch))
     pieces = [take(batch, np.flatnonzero(dealt == part)) for part in range(6)]
     limits = Limits()
-    alone = [fold.add(fold.empty(), replace(piece, limits=Limits())) for piece in pieces]
-    told = [fold.add(fold.empty(), replace(piece, limits=limits)) for piece in pieces]
+    alone = [fold.of(replace(piece, limits=Limits())) for piece in pieces]
+    told = [fold.of(replace(piece, limits=limits)) for piece in pieces]
     assert limits.of(fold) < NO_LIMIT
     assert len(pickle.dumps(told)) < len(pickle.dumps(alone))  # they keep less
-    same(reduce(fold.merge, told), reduce(fold.merge, alone), 0.0, "merged")
-    same(reduce(fold.merge, told[::-1]), reduce(fold.merge, alone), 0.0, "merged in reverse")
+    same(reduce(total, told), reduce(total, alone), 0.0, "merged")
+    same(reduce(total, told[::-1]), reduce(total, alone), 0.0, "merged in reverse")
 
 
 def test_contexts_of_two_kinds_keep_in_one_pass_what_each_keeps_alone() -> None:
@@ -53,7 +54,7 @@ def test_contexts_of_two_kinds_keep_in_one_pass_what_each_keeps_alone() -> None:
     pieces = [take(batch, piece) for batch in batches for piece in np.array_split(np.arange(len(batch)), 6)]
 
     def kept(*folds: WholeContextsFold) -> list[Any]:
-        limits, states = Limits(), [fold.empty() for fold in folds]
+        limits, states = Limits(), [None for _ in folds]
         for piece in pieces:
             beside = replace(piece, limits=limits)
             states = [fold.add(state, beside) for fold, state in zip(folds, states, strict=True)]

@@ -15,7 +15,7 @@ from offrank.log.source import Source
 from offrank.running.executors import run
 from offrank.sums.fingerprint import KEEP, Content, Fingerprint, FingerprintFold
 from offrank.sums.same_log import share_learnt
-from offrank.testing import check_fold
+from offrank.testing import check_fold, take
 
 N = 10_000
 
@@ -100,7 +100,9 @@ def test_even_a_world_of_few_kinds_of_rows_knows_its_own_log(world: str) -> None
 
 def test_no_rows_and_other_worlds_have_nothing_in_common() -> None:
     first = fingerprint(drawn(1, n=500, queries=100), "query")
-    empty = FingerprintFold(Content("query")).empty()
+    empty = FingerprintFold(Content("query")).of(
+        take(batch(drawn(1, n=500, queries=100), Content("query")), np.arange(0))
+    )
     assert share_learnt(first, empty) == share_learnt(empty, first) == 0.0
     assert share_learnt(first, fingerprint(drawn(1, n=500, queries=100, items=9), "query", first)) == 0.0
 
@@ -116,7 +118,7 @@ def test_a_fingerprint_is_the_same_under_any_partition_and_order(keep: int) -> N
     content = Content("query")
     rows = batch(drawn(3, n=400, queries=30, slots=2), content)
     check_fold(FingerprintFold(content, keep), rows, np.random.default_rng(1), tolerance=0.0)
-    assert len(FingerprintFold(content, keep).add(FingerprintFold(content, keep).empty(), rows).keys) <= keep
+    assert len(FingerprintFold(content, keep).of(rows).keys) <= keep
 
 
 FEATURED = {

@@ -59,8 +59,8 @@ def logs_of(world: AdvertWorld, rows: int) -> list[dict[int, Mixtures]]:
             first += len(batch)
             for number in np.unique(log).tolist():
                 piece = batch.take(np.flatnonzero(log == number))
-                states[number] = fold.add(states.get(number, fold.empty()), piece)
-    return [fold.finish(state) for state in states.values()]
+                states[number] = fold.add(states.get(number), piece)
+    return [fold.result(state) for state in states.values()]
 
 
 def _truth(world: AdvertWorld, slots: int) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from offrank.log.source import Needs
 from offrank.policies.propensities import AnyPolicy, propensities, reads
 from offrank.policies.uniform import Uniform
 from offrank.sums import NamedColumns, Sums, ratio
-from offrank.sums.base import MappedFold, Sample, Tee
+from offrank.sums.base import Fold, Sample, Tee
 from offrank.sums.estimate import Caution, Interval
-from offrank.sums.group_by import GroupBy, by_slots
+from offrank.sums.group_by import GroupBy, Groups, by_slots
 from offrank.sums.largest import LargestFold
 from offrank.sums.moments import Block, Moments, MomentsFold
 
@@ -95,7 +94,7 @@ class Mixtures:
         spread = Inference(Sums(NamedColumns(("rows", "value", "weight")), mixed), "studentised", confidence)
         pairs = ("weight", "rows"), ("value", "rows"), ("value", "weight")
         weight, plain, normalised = (spread.interval(ratio(*pair)) for pair in pairs)
-        ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
+        ess = float(mixed.sums[2] ** 2 / _squares(mixed)[2])
         cautions = cautions_for(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
         return AtEpsilon(epsilon, weight, plain, normalised, ess, cautions)
 
@@ -120,13 +119,21 @@ class Mixtures:
             max_weight_share=(1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2]),
             tail_index=tail_index(self.largest, self.impressions) if tail_counts else None,
             mean_weight=weight,
-            sampling_factor=float(mixed.squares[0] / mixed.sums[0]),
-            effective_rewards=float(mixed.sums[1] ** 2 / mixed.squares[1]) if mixed.squares[1] else 0.0,
+            sampling_factor=float(_squares(mixed)[0] / mixed.sums[0]),
+            effective_rewards=float(mixed.sums[1] ** 2 / _squares(mixed)[1]) if _squares(mixed)[1] else 0.0,
         )
 
 
+def _squares(moments: Moments) -> Floats:
+    """Return [d] sums of squares."""
+    return np.asarray(np.diagonal(moments.comoment) + moments.n * moments.mean**2)
+
+
+_SUMS = GroupBy(Tee({"moments": MomentsFold(_THIRD), "largest": LargestFold((_WEIGHT,))}))
+
+
 @dataclass(frozen=True)
-class MixturesFold(MappedFold):
+class MixturesFold(Fold):
     """Reduces batches to `Mixtures` for each number of slots. The log must have a reward or clicks."""
 
     logging: AnyPolicy
@@ -135,16 +142,14 @@ class MixturesFold(MappedFold):
         """Return the columns to read."""
         return reads(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
 
-    reducer: ClassVar = GroupBy(Tee({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
-
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> Groups:
         inverse = np.exp(-propensities(self.logging, batch).log_prob)
         slates = np.exp(-propensities(_UNIFORM, batch).log_prob)
         weight, ones = inverse / slates, np.ones(len(batch))
         values = np.stack([ones, batch.reward, batch.reward * weight, weight, inverse, slates, inverse], axis=1)
         values[:, :_INVERSE] /= batch.inclusion[:, None]
-        return Sample(values, batch.row, groups=by_slots(batch))
+        return _SUMS.of(Sample(values, batch.row, groups=by_slots(batch)))
 
-    def result(self, found: dict[str, Any]) -> dict[int, Mixtures]:
-        each = {int(name): one for name, one in found.items()}
-        return {slots: Mixtures(each[slots]["moments"], each[slots]["largest"][0]) for slots in sorted(each)}
+    def result(self, part: Groups) -> dict[int, Mixtures]:
+        each = {int(name): one for name, one in _SUMS.result(part).items()}
+        return {slots: Mixtures(each[slots]["moments"], each[slots]["largest"].values[0]) for slots in sorted(each)}

@@ -12,6 +12,7 @@ from ..errors import LogError
 from ..log.batch import PRICED, Contexts, Floats, Integers, LogBatch
 from ..log.hashing import distinct_codes
 from ..log.source import Needs
+from ..sums.base import Fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,10 @@ class Cells:
     rank: Integers
     shown: Integers
     clicked: Integers
+
+    def __add__(self, other: Cells) -> Cells:
+        names = ("context", "item", "rank", "shown", "clicked")
+        return _summed(*(np.concatenate([getattr(one, name) for one in (self, other)]) for name in names))
 
     @property
     def ranks(self) -> int:
@@ -80,7 +85,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class CellsFold:
+class CellsFold(Fold):
     """Reduces batches to `Cells`. context: the column of the contexts.
 
     Raises:
@@ -94,11 +99,7 @@ class CellsFold:
         """Return the columns to read."""
         return Needs(frozenset(["clicks"]), clusters=frozenset([self.context]))
 
-    def empty(self) -> Cells:
-        none = np.empty(0, np.int64)
-        return Cells(np.empty(0, np.uint64), none, none, none, none)
-
-    def add(self, state: Cells, batch: LogBatch) -> Cells:
+    def of(self, batch: LogBatch) -> Cells:
         refuse_sampled(batch)
         if (batch.click_sums.kind == PRICED).any():
             raise LogError("bounds need clicks that are 0 or 1", "give clicks instead of prices")
@@ -106,31 +107,17 @@ class CellsFold:
         row, slot = np.nonzero(batch.slates >= 0)
         item = batch.contexts.candidates[row, batch.slates[row, slot]]
         context, clicks = batch.dependent([self.context])[self.context][row], batch.clicks[row, slot]
-        found = Cells(context, item, slot.astype(np.int64), np.ones(len(row), np.int64), clicks.astype(np.int64))
-        return self.merge(state, found)
+        return _summed(context, item, slot.astype(np.int64), np.ones(len(row), np.int64), clicks.astype(np.int64))
 
-    def merge(self, left: Cells, right: Cells) -> Cells:
-        context, item, rank, shown, clicked = (
-            np.concatenate([one, other])
-            for one, other in (
-                (left.context, right.context),
-                (left.item, right.item),
-                (left.rank, right.rank),
-                (left.shown, right.shown),
-                (left.clicked, right.clicked),
-            )
-        )
-        if not len(rank):
-            return left
-        order = np.lexsort((rank, item, context))
-        context, item, rank = context[order], item[order], rank[order]
-        new = (np.diff(context) != 0) | (np.diff(item) != 0) | (np.diff(rank) != 0)
-        first = np.flatnonzero(np.append(True, new))
-        sums = (np.add.reduceat(values[order], first) for values in (shown, clicked))
-        return Cells(context[first], item[first], rank[first], *sums)
 
-    def finish(self, state: Cells) -> Cells:
-        return state
+def _summed(context: NDArray[np.uint64], item: Integers, rank: Integers, shown: Integers, clicked: Integers) -> Cells:
+    """Return the cells of some items that were shown, each once."""
+    order = np.lexsort((rank, item, context))
+    context, item, rank = context[order], item[order], rank[order]
+    new = (np.diff(context) != 0) | (np.diff(item) != 0) | (np.diff(rank) != 0)
+    first = np.flatnonzero(np.append(len(order) > 0, new))
+    sums = (np.add.reduceat(values[order], first) for values in (shown, clicked))
+    return Cells(context[first], item[first], rank[first], *sums)
 
 
 def refuse_sampled(batch: LogBatch) -> None:

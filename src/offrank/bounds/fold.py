@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
-from ..sums.base import MappedFold, Sample, Tee
+from ..sums.base import Fold, Sample, Tee
 from ..sums.buckets import BUCKETS_OF_A_GROUP
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
@@ -24,7 +25,7 @@ from .knowledge import Knowledge
 
 
 @dataclass(frozen=True, eq=False)
-class BoundsFold(MappedFold):
+class BoundsFold(Fold):
     """Reduces batches to the sums of both ends for each target under each knowledge.
 
     against: the target that the others are compared with; None: what was logged. spec: of the intervals, clustered by
@@ -60,13 +61,14 @@ class BoundsFold(MappedFold):
             names += [of_part(name, number, draw) for draw in range(len(known.drawn)) for name in OF_DRAW]
         return NamedColumns(tuple(names))
 
-    @property
-    def reducer(self) -> Tee:
+    @cached_property
+    def sums(self) -> Tee:
+        """Return the folds of the sums."""
         blocks = [(ROWS, column) for column in self.columns.once[1:]]
         each = Tee(self.spec.folds(self.columns, buckets=BUCKETS_OF_A_GROUP, blocks=blocks))
         return with_groups(Tee(self.spec.folds(self.columns, blocks=blocks)), each if self.by else None)
 
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> dict[str, Any]:
         context = batch.dependent([self._context])
         named = ByName(self.columns, np.empty((len(batch), self.columns.width())))
         named[ROWS] = 1.0
@@ -79,7 +81,10 @@ class BoundsFold(MappedFold):
                 for name, one in zip(OF_DRAW, (lower, upper, less, more), strict=True):
                     named[of_part(name, number, draw)] = one
         groups = batch.labels[self.by] if self.by else None
-        return Sample(named.array, batch.row, context, groups=groups)
+        return self.sums.of(Sample(named.array, batch.row, context, groups=groups))
+
+    def result(self, part: dict[str, Any]) -> dict[str, Any]:
+        return self.sums.result(part)
 
     def _values(
         self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, known: Knowledge

@@ -15,6 +15,7 @@ from ..log.contexts import content, distinct
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law, law_needs
 from ..policies.ties import sure_slates
+from ..sums.base import Fold
 from .cells import refuse_sampled
 from .knowledge import Ends, Gap, Knowledge
 
@@ -31,6 +32,16 @@ class Slates:
     filled: NDArray[np.bool_]
     shown: Integers
     earned: Floats
+
+    def __add__(self, other: Slates) -> Slates:
+        slots = max(self.items.shape[1], other.items.shape[1])
+        items, filled = (
+            np.concatenate([np.pad(one, ((0, 0), (0, slots - one.shape[1]))) for one in both])
+            for both in ((self.items, other.items), (self.filled, other.filled))
+        )
+        context = np.concatenate([self.context, other.context])
+        shown, earned = np.append(self.shown, other.shown), np.append(self.earned, other.earned)
+        return _summed(context, items, filled, shown, earned)
 
     @cached_property
     def _contexts(self) -> tuple[NDArray[np.uint64], Integers, Integers]:
@@ -59,7 +70,7 @@ class Slates:
 
 
 @dataclass(frozen=True)
-class SlatesFold:
+class SlatesFold(Fold):
     """Reduces batches to `Slates`. context: the column of the contexts. least, most: the range of rewards.
 
     Raises:
@@ -75,11 +86,7 @@ class SlatesFold:
         """Return the columns to read."""
         return Needs(frozenset(["reward"]), clusters=frozenset([self.context]))
 
-    def empty(self) -> Slates:
-        none = np.empty(0, np.int64)
-        return Slates(np.empty(0, np.uint64), np.empty((0, 0), np.int64), np.empty((0, 0), np.bool_), none, np.empty(0))
-
-    def add(self, state: Slates, batch: LogBatch) -> Slates:
+    def of(self, batch: LogBatch) -> Slates:
         refuse_sampled(batch)
         if len(outside := np.flatnonzero((batch.reward < self.least) | (batch.reward > self.most))):
             row, said = outside[0], f"a reward of {batch.reward[outside[0]]:g}"
@@ -89,26 +96,19 @@ class SlatesFold:
         filled = batch.slates >= 0
         items = np.take_along_axis(batch.contexts.candidates, np.maximum(batch.slates, 0), axis=1)
         context = batch.dependent([self.context])[self.context]
-        ones = np.ones(len(batch), np.int64)
-        return self.merge(state, Slates(context, np.where(filled, items, 0), filled, ones, batch.reward))
+        return _summed(context, np.where(filled, items, 0), filled, np.ones(len(batch), np.int64), batch.reward)
 
-    def merge(self, left: Slates, right: Slates) -> Slates:
-        slots = max(left.items.shape[1], right.items.shape[1])
-        items, filled = (
-            np.concatenate([np.pad(one, ((0, 0), (0, slots - one.shape[1]))) for one in both])
-            for both in ((left.items, right.items), (left.filled, right.filled))
-        )
-        context = np.concatenate([left.context, right.context])
-        shown, earned = np.append(left.shown, right.shown), np.append(left.earned, right.earned)
-        order = np.lexsort((*items.T[::-1], *filled.T[::-1], context))
-        context, items, filled = context[order], items[order], filled[order]
-        new = (np.diff(context) != 0) | (np.diff(items, axis=0) != 0).any(axis=1)
-        first = np.flatnonzero(np.append(len(order) > 0, new | (filled[1:] != filled[:-1]).any(axis=1)))
-        sums = np.add.reduceat(shown[order], first), np.add.reduceat(earned[order], first)
-        return Slates(context[first], items[first], filled[first], *sums)
 
-    def finish(self, state: Slates) -> Slates:
-        return state
+def _summed(
+    context: NDArray[np.uint64], items: Integers, filled: NDArray[np.bool_], shown: Integers, earned: Floats
+) -> Slates:
+    """Return the slates of some rows, each once."""
+    order = np.lexsort((*items.T[::-1], *filled.T[::-1], context))
+    context, items, filled = context[order], items[order], filled[order]
+    new = (np.diff(context) != 0) | (np.diff(items, axis=0) != 0).any(axis=1)
+    first = np.flatnonzero(np.append(len(order) > 0, new | (filled[1:] != filled[:-1]).any(axis=1)))
+    sums = np.add.reduceat(shown[order], first), np.add.reduceat(earned[order], first)
+    return Slates(context[first], items[first], filled[first], *sums)
 
 
 @dataclass(frozen=True, eq=False)

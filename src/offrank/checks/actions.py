@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, propensities, reads
-from ..sums.base import MappedFold, PlusFold, total
+from ..sums.base import Fold, total
 
 MOST_ITEMS = 2_000
 MOST_PAIRS = 1_000_000
@@ -77,7 +76,7 @@ class Actions:
 
 
 @dataclass(frozen=True)
-class ActionsFold(MappedFold):
+class ActionsFold(Fold):
     """Compares how often each item was shown at each rank with the probabilities of the logging policy.
 
     The arithmetic test needs the probabilities of all candidates, which only a law over any slate has.
@@ -94,9 +93,7 @@ class ActionsFold(MappedFold):
         """Whether the probabilities of all candidates are known."""
         return is_law(self.logging)
 
-    reducer: ClassVar = PlusFold(Actions())
-
-    def mapped(self, batch: LogBatch) -> Actions:
+    def of(self, batch: LogBatch) -> Actions:
         if not len(batch):
             return Actions()
         items = batch.contexts.candidates

@@ -28,6 +28,7 @@ from ..policies.propensities import AnyPolicy
 from ..policies.ties import sorts
 from ..readers.log import period_of
 from ..sums._kernels import bucket_of, chunk_sums
+from ..sums.base import Fold
 from ..sums.estimate import Interval
 from .arms import SharedUnitsFold
 from .contrasts import deviates
@@ -44,7 +45,6 @@ DATED = 0.99
 """Least share of the rows with a time; with fewer the column is no order of the log."""
 _DAY, _LAST = 1 << 17, 1 << 62
 """Places of a day in time, and one behind all that rows have."""
-State = tuple[int, int, Floats, Floats]
 Weights = UniformWeightsFold | None
 _SCATTERED = 1000
 """Times the number of rows that their numbers may reach; beyond, they are no order: those of a state are hashes."""
@@ -82,13 +82,43 @@ def along_folds(
 
 
 @dataclass(frozen=True)
-class AlongFold:
+class ChunkSums:
+    """Sums along a log: between the first and the last place with rows, in chunks of so many places as hold both.
+
+    sums: [clusters, 2, arms, buckets, chunks]; a chunk has a power of two of places. rows: [3] how many there are, with
+    a time, and with a day alone.
+    """
+
+    first: int
+    last: int
+    sums: Floats
+    rows: Floats
+
+    def __add__(self, other: ChunkSums) -> ChunkSums:
+        first, last = min(self.first, other.first), max(self.last, other.last)
+        sums = self._coarser(first, last) + other._coarser(first, last)
+        return ChunkSums(first, last, sums, self.rows + other.rows)
+
+    def _coarser(self, first: int, last: int) -> Floats:
+        """Return the sums in chunks that hold these places as well."""
+        if self.first > self.last:
+            return self.sums  # without rows
+        own, shift = _shift(self.first, self.last), _shift(first, last)
+        chunk = (((self.first >> own) + np.arange(CHUNKS)) >> (shift - own)) - (first >> shift)
+        starts = np.flatnonzero((np.diff(chunk, prepend=-1) > 0) & (chunk < CHUNKS))
+        if len(starts) == CHUNKS:
+            return self.sums
+        sums = np.zeros_like(self.sums)
+        sums[..., chunk[starts]] = np.add.reduceat(self.sums, starts, axis=-1)
+        return sums
+
+
+@dataclass(frozen=True)
+class AlongFold(Fold):
     """Counts rows and sums what is looked at by arm, bucket of clusters and chunk of the log.
 
     clusters: columns whose equal values mark dependent rows; without any, each row is one. weights: their weights are
-    looked at, else their outcome. time: column that orders them, else their numbers do. A state is the first and the
-    last place with rows, the sums [clusters, 2, arms, buckets, chunks] in chunks of so many places, a power of two,
-    as hold both, and [3] how many rows there are, with a time, and with a day alone.
+    looked at, else their outcome. time: column that orders them, else their numbers do.
     """
 
     clusters: tuple[str, ...] = ()
@@ -102,20 +132,17 @@ class AlongFold:
         own |= self.arms.reads if self.arms else own
         return own | (self.weights.needs() if self.weights else own)
 
-    def empty(self) -> State:
+    def of(self, batch: LogBatch) -> ChunkSums:
+        place, seen, values, first = batch.row, np.zeros(2), batch.inverse_inclusion, 0
         arms = 1 if self.arms is None else len(self.arms.policies)
         sums = np.zeros((max(len(self.clusters), 1), 2, arms, BUCKETS, CHUNKS))
-        return _LAST if self.time else 0, 0, sums, np.zeros(3)
-
-    def add(self, state: State, batch: LogBatch) -> State:
-        place, seen, values, first = batch.row, np.zeros(2), batch.inverse_inclusion, 0
         if self.time:
             place, seen = _placed(batch.times[self.time], batch.row)
             known = place > 0
             values, first = values * known, int(place[known].min(initial=_LAST))
         last = int(place.max(initial=0))
         if not len(batch) or first > last:
-            return *state[:3], state[3] + [len(batch), *seen]
+            return ChunkSums(_LAST if self.time else 0, 0, sums, np.array([len(batch), *seen], np.float64))
         shift = _shift(first, last)
         arm = np.zeros(0, np.int64)
         if self.arms is not None:
@@ -124,19 +151,13 @@ class AlongFold:
         codes = batch.dependent(self.clusters).values() if self.clusters else [batch.row]
         looked = batch.reward if batch.outcome is not None or batch.clicks is not None else np.zeros(len(batch))
         if self.weights is not None:
-            looked = self.weights.mapped(batch).values[:, 1] * batch.inclusion
-        sums = np.zeros(state[2].shape)
+            looked = self.weights.weighed(batch).values[:, 1] * batch.inclusion
         for one, found in zip(codes, sums, strict=True):
             chunk_sums(place, np.uint64(shift), np.uint64(first >> shift), arm, one, values, looked, found)
-        return self.merge(state, (first, last, sums, np.array([len(batch), *seen], np.float64)))
+        return ChunkSums(first, last, sums, np.array([len(batch), *seen], np.float64))
 
-    def merge(self, left: State, right: State) -> State:
-        first, last = min(left[0], right[0]), max(left[1], right[1])
-        sums = _coarser(left, first, last) + _coarser(right, first, last)
-        return first, last, sums, left[3] + right[3]
-
-    def finish(self, state: State) -> AlongEvidence:
-        first, last, sums, (n, dated, days) = state
+    def result(self, part: ChunkSums) -> AlongEvidence:
+        first, last, sums, (n, dated, days) = part.first, part.last, part.sums, part.rows
         chunks = np.flatnonzero(sums[0, 0].sum(axis=(0, 1)))
         if len(chunks) < _LEAST_CHUNKS:
             return AlongEvidence()
@@ -161,20 +182,6 @@ def _shift(first: int, last: int) -> int:
     """Return the logarithm of the places of a chunk, to base 2, so that some chunks hold the first and the last."""
     shift = max((last - first).bit_length() - (CHUNKS - 1).bit_length(), 0)
     return shift + ((last >> shift) - (first >> shift) >= CHUNKS)
-
-
-def _coarser(state: State, first: int, last: int) -> Floats:
-    """Return the sums of a state in chunks that hold these places as well."""
-    if state[0] > state[1]:
-        return state[2]  # without rows
-    own, shift = _shift(*state[:2]), _shift(first, last)
-    chunk = (((state[0] >> own) + np.arange(CHUNKS)) >> (shift - own)) - (first >> shift)
-    starts = np.flatnonzero((np.diff(chunk, prepend=-1) > 0) & (chunk < CHUNKS))
-    if len(starts) == CHUNKS:
-        return state[2]
-    sums = np.zeros_like(state[2])
-    sums[..., chunk[starts]] = np.add.reduceat(state[2], starts, axis=-1)
-    return sums
 
 
 def _placed(seconds: Floats, row: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Floats]:

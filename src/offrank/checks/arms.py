@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence_rows import SharedUnitsEvidence
-from ..log.batch import Floats, LogBatch
+from ..log.batch import LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.by import By
 from ..policies.ranking import Ranking
 from ..policies.top import Top
-from ..sums.base import MappedFold, Sample
-from ..sums.group_by import GroupBy
+from ..sums.base import Fold, Sample
+from ..sums.group_by import GroupBy, Groups
 from ..sums.moments import Moments, MomentsFold
 
 _MANY = 30
@@ -49,8 +49,11 @@ class Arms:
         return len({*self.policies.values()}) > 1 and self.fewest >= _MANY
 
 
+_BY_VALUE = GroupBy(MomentsFold())
+
+
 @dataclass(frozen=True)
-class ArmsFold(MappedFold):
+class ArmsFold(Fold):
     """Counts, for each value of a column, the rows, and those that each of some sorting policies explains."""
 
     column: str
@@ -63,19 +66,17 @@ class ArmsFold(MappedFold):
             wanted |= one.needs("log_prob")
         return wanted
 
-    @property
-    def reducer(self) -> Any:
-        return GroupBy(MomentsFold(len(self.policies) + 1))
-
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> Groups:
         explains = [np.isfinite(one.log_prob(batch.contexts, batch.slates)) for one in self.policies]
-        return Sample(np.column_stack([np.ones(len(batch)), *explains]), batch.row, groups=batch.labels[self.column])
+        rows = np.column_stack([np.ones(len(batch)), *explains])
+        return _BY_VALUE.of(Sample(rows, batch.row, groups=batch.labels[self.column]))
 
-    def result(self, found: dict[str, Moments]) -> Arms | None:
+    def result(self, part: Groups) -> Arms | None:
         """Return the policy that explains all rows of each value; None if one value has no such policy.
 
         Without policies it has the values and their shares alone.
         """
+        found: dict[str, Moments] = _BY_VALUE.result(part)
         told: dict[str, str] = {}
         for name, moments in found.items():
             rows, *explained = moments.sums.tolist()
@@ -99,9 +100,25 @@ class UnitsSeen:
     greatest: NDArray[np.int64]
     rows: NDArray[np.int64]
 
+    @classmethod
+    def of(
+        cls, keys: NDArray[np.uint64], low: NDArray[np.int64], high: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> UnitsSeen:
+        """Return what several rows show of each unit."""
+        unique, place = np.unique(keys, return_inverse=True)
+        least, greatest = np.full(len(unique), np.iinfo(np.int64).max), np.full(len(unique), np.iinfo(np.int64).min)
+        rows = np.zeros(len(unique), np.int64)
+        np.minimum.at(least, place, low)
+        np.maximum.at(greatest, place, high)
+        np.add.at(rows, place, counts)
+        return cls(unique[:UNITS], least[:UNITS], greatest[:UNITS], rows[:UNITS])
+
+    def __add__(self, other: UnitsSeen) -> UnitsSeen:
+        return UnitsSeen.of(*(np.concatenate([vars(self)[name], vars(other)[name]]) for name in vars(self)))
+
 
 @dataclass(frozen=True)
-class UnitsFold:
+class UnitsFold(Fold):
     """Whether all rows of each user, visit or query have one value of a column. units: the columns of these."""
 
     column: str
@@ -111,33 +128,14 @@ class UnitsFold:
         """Return the columns to read."""
         return Needs(clusters=frozenset([self.column, *self.units]))
 
-    def empty(self) -> dict[str, UnitsSeen]:
-        none = np.zeros(0, np.int64)
-        return dict.fromkeys(self.units, UnitsSeen(none.view(np.uint64), none, none, none))
-
-    def add(self, state: dict[str, UnitsSeen], batch: LogBatch) -> dict[str, UnitsSeen]:
+    def of(self, batch: LogBatch) -> dict[str, UnitsSeen]:
         codes = batch.dependent((self.column, *self.units))
         arm, ones = codes[self.column].view(np.int64), np.ones(len(batch), np.int64)
-        seen = {name: UnitsSeen(hashed(codes[name].view(np.uint64)), arm, arm, ones) for name in self.units}
-        return self.merge(state, seen)
+        return {name: UnitsSeen.of(hashed(codes[name].view(np.uint64)), arm, arm, ones) for name in self.units}
 
-    def merge(self, left: dict[str, UnitsSeen], right: dict[str, UnitsSeen]) -> dict[str, UnitsSeen]:
-        return {name: _joined(left[name], right[name]) for name in self.units}
-
-    def finish(self, state: dict[str, UnitsSeen]) -> str:
+    def result(self, state: dict[str, UnitsSeen]) -> str:
         """Return the first column all of whose values have one arm, where most have several rows; else nothing."""
         return next((name for name in self.units if _constant(state[name])), "")
-
-
-def _joined(left: UnitsSeen, right: UnitsSeen) -> UnitsSeen:
-    keys = np.concatenate([left.hash, right.hash])
-    unique, place = np.unique(keys, return_inverse=True)
-    least, greatest = np.full(len(unique), np.iinfo(np.int64).max), np.full(len(unique), np.iinfo(np.int64).min)
-    rows = np.zeros(len(unique), np.int64)
-    np.minimum.at(least, place, np.concatenate([left.least, right.least]))
-    np.maximum.at(greatest, place, np.concatenate([left.greatest, right.greatest]))
-    np.add.at(rows, place, np.concatenate([left.rows, right.rows]))
-    return UnitsSeen(unique[:UNITS], least[:UNITS], greatest[:UNITS], rows[:UNITS])
 
 
 def _constant(seen: UnitsSeen) -> bool:
@@ -146,7 +144,7 @@ def _constant(seen: UnitsSeen) -> bool:
 
 
 @dataclass(frozen=True)
-class SharedUnitsFold:
+class SharedUnitsFold(Fold):
     """Counts the rows of each arm, and looks at users with the smallest hashes: which have rows in several arms."""
 
     arms: By
@@ -156,20 +154,14 @@ class SharedUnitsFold:
         """Return the columns to read."""
         return Needs(clusters=frozenset([self.unit])) | self.arms.reads
 
-    def empty(self) -> tuple[UnitsSeen, Floats]:
-        none = np.zeros(0, np.int64)
-        return UnitsSeen(none.view(np.uint64), none, none, none), np.zeros(len(self.arms.policies))
-
-    def add(self, state: tuple[UnitsSeen, Floats], batch: LogBatch) -> tuple[UnitsSeen, Floats]:
+    def of(self, batch: LogBatch) -> dict[str, Any]:
         arm, codes = self.arms.arms(batch.contexts), batch.dependent([self.unit])[self.unit]
-        seen = UnitsSeen(hashed(codes), arm, arm, np.ones(len(batch), np.int64))
-        return self.merge(state, (seen, np.bincount(arm, minlength=len(state[1])).astype(np.float64)))
+        seen = UnitsSeen.of(hashed(codes), arm, arm, np.ones(len(batch), np.int64))
+        rows = np.bincount(arm, minlength=len(self.arms.policies)).astype(np.float64)
+        return {"seen": seen, "rows": rows}
 
-    def merge(self, left: tuple[UnitsSeen, Floats], right: tuple[UnitsSeen, Floats]) -> tuple[UnitsSeen, Floats]:
-        return _joined(left[0], right[0]), left[1] + right[1]
-
-    def finish(self, state: tuple[UnitsSeen, Floats]) -> SharedUnitsEvidence:
-        seen, rows = state
+    def result(self, state: dict[str, Any]) -> SharedUnitsEvidence:
+        seen, rows = state["seen"], state["rows"]
         several = seen.rows > 1
         if not several.any():
             return SharedUnitsEvidence(self.arms.column, self.unit)

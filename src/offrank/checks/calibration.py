@@ -19,11 +19,11 @@ import numpy as np
 
 from ..errors import AbilityError
 from ..findings.evidence import Frequency
-from ..log.batch import Floats, Integers
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
-from ..sums.base import MappedFold
+from ..sums.base import Fold
 from ..sums.sampled import CELLS, KEPT, LARGEST_ROW, SampledRows, SampledRowsFold
 from . import _kernels_calibration
 
@@ -65,7 +65,7 @@ class ShownCounts:
 
 
 @dataclass(frozen=True)
-class CalibrationFold(MappedFold):
+class CalibrationFold(Fold):
     """Compares the shown items with a law over any slate, in a sample of the rows."""
 
     logging: AnyPolicy
@@ -81,8 +81,12 @@ class CalibrationFold(MappedFold):
         return law_needs(self.logging, "rank_probs") | Needs(frozenset(["candidates"]))
 
     @property
-    def reducer(self) -> SampledRowsFold:
+    def sampled(self) -> SampledRowsFold:
+        """The fold that keeps them."""
         return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
+
+    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
+        return self.sampled.add(part, batch)
 
     def result(self, state: SampledRows) -> Frequency | None:
         """Return the comparison with the largest deviation, None if there is nothing to compare.

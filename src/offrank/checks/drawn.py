@@ -106,7 +106,7 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
     if not compare:
         return one
     try:
-        fit = CalibrationFold(one.policy).finish(sample.rows)
+        fit = CalibrationFold(one.policy).result(sample.rows)
     except AbilityError as error:
         return replace(one, against=one.against or error.message)
     found = list(repeats_of(one.policy, sample.samples))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Integers, LogBatch, bound, own_bound
 from ..log.hashing import alone
-from ..sums.base import Fold
+from ..sums.base import Fold, total
 from ..sums.counts import summed
 from . import _kernels
 
@@ -36,6 +36,13 @@ class Contents:
 
     keys: Bits
     counts: Integers
+    kept: int = KEPT
+
+    def __add__(self, other: Contents) -> Contents:
+        if not len(self.keys) or not len(other.keys):
+            return self if len(self.keys) else other
+        keys, counts = summed([self.keys, other.keys], [self.counts, other.counts])
+        return Contents(keys[: self.kept], counts[: self.kept], self.kept)
 
     def repeated(self) -> float:
         """Return a lower bound on the share of duplicate rows; 0 if equal rows may be equal by chance.
@@ -70,28 +77,20 @@ class Contents:
 
 
 @dataclass(frozen=True)
-class ContentsFold(Fold[Contents, LogBatch, Contents]):
+class ContentsFold(Fold):
     """Counts rows of equal content: shown items, clicks, and every other column that was read."""
 
     kept: int = KEPT
 
-    def empty(self) -> Contents:
-        return Contents(np.empty(0, np.uint64), np.empty(0, np.int64))
-
-    def add(self, state: Contents, batch: LogBatch) -> Contents:
+    def add(self, part: Contents | None, batch: LogBatch) -> Contents:
         keys = batch.once("contents", lambda: content_keys(batch))
-        keys = keys[keys <= bound(batch, self, state.keys, self.kept)]  # few once this or another part is full
+        # few once this or another part is full
+        keys = keys[keys <= bound(batch, self, keys[:0] if part is None else part.keys, self.kept)]
         keys, counts = np.unique(keys, return_counts=True)
-        merged = self.merge(state, Contents(keys[: self.kept], counts[: self.kept]))
+        whole: Contents = total(part, Contents(keys[: self.kept], counts[: self.kept], self.kept))
         if batch.limits is not None:
-            batch.limits.note(self, keys[: self.kept], self.kept, own_bound(merged.keys, self.kept))
-        return merged
-
-    def merge(self, left: Contents, right: Contents) -> Contents:
-        if not len(left.keys) or not len(right.keys):
-            return left if len(left.keys) else right
-        keys, counts = summed([left.keys, right.keys], [left.counts, right.counts])
-        return Contents(keys[: self.kept], counts[: self.kept])
+            batch.limits.note(self, keys[: self.kept], self.kept, own_bound(whole.keys, self.kept))
+        return whole
 
 
 def content_keys(batch: LogBatch) -> Bits:

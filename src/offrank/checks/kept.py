@@ -6,7 +6,7 @@ import math
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,17 +24,15 @@ from ..readers.long import LongLog
 from ..readers.tables import schema_of
 from ..readers.wide import WideLog
 from ..running.engines import engine_of
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 
 _ROUNDING = 1e-6
 
 
-class KeptFold(MappedFold):
+class KeptFold(Fold):
     """Reduces batches to `KeptEvidence`, by clicks or, where only rewards are logged, by rewards of 0 and 1."""
 
-    reducer: ClassVar = PlusFold(np.zeros((5, 5)))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         """Return rows, 1 / p, its variance, p and p^2, of rows without and with a click, and of those of neither.
 
         Then rows, their outcome and its square; and of those that were left out `LogBatch.dropped` and their number.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 
 Kind = Literal["outcome", "doubtful", ""]
 
@@ -42,7 +42,7 @@ _SHOWN, _FILLED, _CLICKED, _ELSEWHERE, _HIDDEN, _HIGHER, _PAIRS, _EARNED, _MISSE
 
 
 @dataclass(frozen=True)
-class OutcomesFold(MappedFold):
+class OutcomesFold(Fold):
     """Counts [scores, 9] how the numbers of each column go with what was shown and clicked.
 
     Shown cells; of them, those other than 0; of these, clicked; cells other than 0 beyond the slate; and the cells
@@ -52,9 +52,7 @@ class OutcomesFold(MappedFold):
 
     scores: tuple[str, ...]
 
-    reducer: ClassVar = PlusFold(np.zeros((0, 9)))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         found = np.zeros((len(self.scores), 9))
         slates = batch.slates
         filled = slates >= 0

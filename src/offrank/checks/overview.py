@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..inference.spec import BUCKETS_OF, IntervalSpec
 from ..log.batch import LogBatch
 from ..log.hashing import distinct_codes, hashed
-from ..sums.base import Sample, Tee
+from ..sums.base import Fold, Sample, Tee
 from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
 from ..sums.mean import ratio
@@ -41,7 +41,17 @@ class Overview:
 
 
 @dataclass(frozen=True)
-class OverviewFold:
+class LeastHashes:
+    """The smallest of different hashes, ascending, at most KEPT."""
+
+    kept: NDArray[np.uint64]
+
+    def __add__(self, other: LeastHashes) -> LeastHashes:
+        return LeastHashes(_least(np.append(self.kept, other.kept)))
+
+
+@dataclass(frozen=True)
+class OverviewFold(Fold):
     """Reduces batches to an `Overview`.
 
     columns: those that group rows; rewards: whether any reward was logged.
@@ -50,42 +60,26 @@ class OverviewFold:
     columns: tuple[str, ...] = ()
     rewards: bool = True
 
-    def empty(self) -> dict[str, Any]:
-        none = np.zeros(0, np.uint64)
-        hashes = dict.fromkeys(("item", *self.columns), none)
-        return {"slots": Counter(), "candidates": Counter(), "hashes": hashes, "earned": self._earned.empty()}
-
-    def add(self, state: dict[str, Any], batch: LogBatch) -> dict[str, Any]:
+    def of(self, batch: LogBatch) -> dict[str, Any]:
         contexts, groups = batch.contexts, batch.dependent(self.columns)
         inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
         codes = {"item": contexts.candidates[inside].view(np.uint64), **groups}
-        earned = self._earned.empty()
-        if self.rewards:
-            weighed = np.column_stack([batch.reward, np.ones(len(batch))]) / batch.inclusion[:, None]
-            earned = self._earned.add(earned, Sample(weighed, batch.row, groups))
         found = {
             "slots": _counted(contexts.length),
             "candidates": _counted(contexts.size),
-            "hashes": {name: _least(hashed(values)) for name, values in codes.items()},
-            "earned": earned,
+            "hashes": {name: LeastHashes(_least(hashed(values))) for name, values in codes.items()},
         }
-        return self.merge(state, found)
+        if not self.rewards:
+            return found
+        weighed = np.column_stack([batch.reward, np.ones(len(batch))]) / batch.inclusion[:, None]
+        return {**found, "earned": self._earned.of(Sample(weighed, batch.row, groups))}
 
-    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-        hashes = {name: _least(np.append(values, right["hashes"][name])) for name, values in left["hashes"].items()}
-        return {
-            "slots": left["slots"] + right["slots"],
-            "candidates": left["candidates"] + right["candidates"],
-            "hashes": hashes,
-            "earned": self._earned.merge(left["earned"], right["earned"]),
-        }
-
-    def finish(self, state: dict[str, Any]) -> Overview:
+    def result(self, state: dict[str, Any]) -> Overview:
         slots, candidates = (dict(sorted(state[name].items())) for name in ("slots", "candidates"))
-        distinct = {name: _distinct(hashes) for name, hashes in state["hashes"].items()}
+        distinct = {name: _distinct(hashes.kept) for name, hashes in state["hashes"].items()}
         if not self.rewards or not state["slots"]:
             return Overview(slots, candidates, distinct)
-        folded = self._earned.finish(state["earned"])
+        folded = self._earned.result(state["earned"])
         alone = IntervalSpec().inference(_COLUMNS, folded)
         inference = IntervalSpec(cluster="auto", found=self.columns).inference(_COLUMNS, folded)
         earned = replace(inference, nonnegative=bool(inference.sums.least["reward"] >= 0)).interval(_MEAN)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.same_log import chance_of_residuals
 from ..log.batch import Floats, LogBatch, bound, own_bound
+from ..sums.base import Fold
 from . import _kernels
 from .residual_clicks import RANKS, residual_clicks, weighted_fit
 
@@ -56,28 +57,38 @@ class CellCounts:
     sums: Floats
     low: Floats
     high: Floats
+    kept: int = KEPT
+
+    def __add__(self, other: CellCounts) -> CellCounts:
+        if not len(self.key) or not len(other.key):
+            return self if len(self.key) else other
+        most = min(len(self.key) + len(other.key), self.kept)
+        left, right = ((one.key, one.sums, one.low, one.high) for one in (self, other))
+        both = tuple(np.empty((most, *one.shape[1:]), one.dtype) for one in left)
+        e = _kernels.merge_cells(left, right, both)
+        key, sums, low, high = (one[:e] for one in both)
+        return CellCounts(key, sums, low, high, self.kept)
 
 
 @dataclass(frozen=True)
-class OwnClicksFold:
-    """Reduces batches to what each score knows of the clicks, by column. of: what a cell is."""
+class OwnClicksFold(Fold):
+    """Reduces batches to what each score knows of the clicks, by column. cells: what one is."""
 
     scores: tuple[str, ...]
-    of: Of = "item"
+    cells: Of = "item"
     kept: int = KEPT
 
-    def empty(self) -> CellCounts:
-        none = np.empty((0, len(self.scores)))
-        return CellCounts(np.empty(0, np.uint64), np.empty((0, 2 * RANKS, 3)), none, none)
-
-    def add(self, state: CellCounts, batch: LogBatch) -> CellCounts:
+    def add(self, part: CellCounts | None, batch: LogBatch) -> CellCounts:
+        if part is None:
+            none = np.empty((0, len(self.scores)))
+            part = CellCounts(np.empty(0, np.uint64), np.empty((0, 2 * RANKS, 3)), none, none, self.kept)
         clicks, context = batch.clicks, self._contexts(batch)
         if clicks is None and batch.outcome is not None and batch.slates.shape[1] == 1:
             clicks = batch.outcome[:, None]  # a reward of one item is as good
         if clicks is None or context is None or not len(batch):
-            return state
+            return part
         items, slates = batch.contexts.candidates.view(np.uint64), batch.slates
-        limit = bound(batch, self, state.key, self.kept)
+        limit = bound(batch, self, part.key, self.kept)
         at, code = np.empty(slates.size, np.int64), np.empty(slates.size, np.uint64)
         shown = _kernels.shown_cells(context, items, slates, clicks, limit, at, code)  # few, once a part is full
         at, code, table = at[:shown], code[:shown], np.full(1 << (2 * shown).bit_length(), -1)
@@ -91,27 +102,19 @@ class OwnClicksFold:
         for name, *ends in zip(self.scores, low, high, strict=True):
             _kernels.cell_ends(at, cell, slates, batch.contexts.scores[name], *ends)
         low, high = (np.ascontiguousarray(ends[:, kept].T) for ends in (low, high))
-        merged = self.merge(state, CellCounts(key[kept], sums, low, high))
+        merged = part + CellCounts(key[kept], sums, low, high, self.kept)
         if batch.limits is not None:
             batch.limits.note(self, key[kept], self.kept, own_bound(merged.key, self.kept))
         return merged
 
-    def merge(self, left: CellCounts, right: CellCounts) -> CellCounts:
-        if not len(left.key) or not len(right.key):
-            return left if len(left.key) else right
-        most = min(len(left.key) + len(right.key), self.kept)
-        merged = CellCounts(*(np.empty((most, *one.shape[1:]), one.dtype) for one in vars(left).values()))
-        e = _kernels.merge_cells(*(tuple(vars(one).values()) for one in (left, right, merged)))
-        return CellCounts(*(one[:e] for one in vars(merged).values()))
-
-    def finish(self, state: CellCounts) -> dict[str, OwnClicksEvidence]:
-        return {name: self._found(state, place) for place, name in enumerate(self.scores)}
+    def result(self, part: CellCounts) -> dict[str, OwnClicksEvidence]:
+        return {name: self._found(part, place) for place, name in enumerate(self.scores)}
 
     def _contexts(self, batch: LogBatch) -> Bits | None:
         """Return what the cells of a row have in common [n]; None if the batch does not tell."""
-        if self.of == "item":
+        if self.cells == "item":
             return np.zeros(len(batch), np.uint64)
-        if self.of == "item of a query":
+        if self.cells == "item of a query":
             found = batch.contexts.keys.get("query", batch.clusters.get("query"))
             return None if found is None else found.view(np.uint64)
         key, codes = np.zeros(len(batch), np.uint64), batch.contexts.candidates.view(np.uint64)
@@ -122,7 +125,7 @@ class OwnClicksFold:
         low, high, rows = state.low[:, place], state.high[:, place], state.sums[:, :, 0].sum(axis=1)
         constant = high - low <= _SAME * np.maximum(np.abs(low), np.abs(high))
         constant &= np.isfinite(low) & np.isfinite(high)
-        nothing = OwnClicksEvidence(column=self.scores[place], of=self.of)
+        nothing = OwnClicksEvidence(column=self.scores[place], of=self.cells)
         if not constant.any() or rows[constant].sum() < _MOSTLY * rows.sum():
             return nothing
         score, strata = low[constant], state.sums[constant]
@@ -132,7 +135,7 @@ class OwnClicksFold:
         pairs, close = _close(score, sums)
         return OwnClicksEvidence(
             column=self.scores[place],
-            of=self.of,
+            of=self.cells,
             cells=cells,
             counts=counts,
             reproduced=reproduced,

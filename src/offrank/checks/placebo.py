@@ -20,7 +20,7 @@ from ..policies.by import By
 from ..policies.propensities import propensities
 from ..policies.ties import sorts
 from ..sums._kernels import bucket_of
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 from .contrasts import deviates
 
 BUCKETS = 128
@@ -33,7 +33,7 @@ _STEPS = 2.0**24
 
 
 @dataclass(frozen=True)
-class PlaceboFold(MappedFold):
+class PlaceboFold(Fold):
     """Sums the overlap weights of rows, and their outcome, by pair of arms.
 
     first: looks at the first item and its clicks, rather than at the whole list and its reward. The sums are [pairs of
@@ -48,12 +48,9 @@ class PlaceboFold(MappedFold):
         """Return the columns to read."""
         return self.arms.needs("slot_probs" if self.first else "log_prob") | Needs(clusters=frozenset(self.clusters))
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(np.zeros((math.comb(len(self.arms.policies), 2), 1 + len(self.clusters), 2, BUCKETS, 2)))
-
-    def mapped(self, batch: LogBatch) -> Floats:
-        found, arm = self.reducer.empty(), self.arms.arms(batch.contexts)
+    def of(self, batch: LogBatch) -> Floats:
+        shape = math.comb(len(self.arms.policies), 2), 1 + len(self.clusters), 2, BUCKETS, 2
+        found, arm = np.zeros(shape), self.arms.arms(batch.contexts)
         if not batch.slates.shape[1] or (self.first and batch.clicks is None):
             return found
         known, outcome = [propensities(one, batch) for one in self.arms.policies.values()], np.zeros(len(batch))

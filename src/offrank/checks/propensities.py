@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,8 @@ from ..policies.base import all_shown, slots_filled
 from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, reads
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
-from ..sums.base import MappedFold, PlusFold, Sample, total
-from ..sums.group_by import GroupBy, by_slots
+from ..sums.base import Fold, Sample, total
+from ..sums.group_by import GroupBy, Groups, by_slots
 from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording
 
@@ -54,7 +53,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class AgreementFold(MappedFold):
+class AgreementFold(Fold):
     """Compares the column `propensity` with the logging policy, impression by impression."""
 
     logging: AnyPolicy
@@ -63,9 +62,7 @@ class AgreementFold(MappedFold):
         """Return the column, and the columns that the policy reads."""
         return reads(self.logging, "log_prob") | reads(_WRITTEN, "log_prob")
 
-    reducer: ClassVar = PlusFold(np.zeros(3))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob
         apart = ~(np.abs(ratio) <= CLOSE)
         return np.array([len(batch), apart.sum(), ratio[np.isfinite(ratio)].sum()])
@@ -74,8 +71,11 @@ class AgreementFold(MappedFold):
         return Agreement(int(found[0]), int(found[1]), float(found[2]))
 
 
+_MOMENTS_OF_WEIGHTS = MomentsFold(((0, 1),))
+
+
 @dataclass(frozen=True)
-class UniformWeightsFold(MappedFold):
+class UniformWeightsFold(Fold):
     """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
 
     logging: AnyPolicy
@@ -84,9 +84,11 @@ class UniformWeightsFold(MappedFold):
         """Return the columns to read."""
         return reads(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
 
-    reducer: ClassVar = MomentsFold(2, ((0, 1),))
+    def of(self, batch: LogBatch) -> Moments:
+        return _MOMENTS_OF_WEIGHTS.of(self.weighed(batch))
 
-    def mapped(self, batch: LogBatch) -> Sample:
+    def weighed(self, batch: LogBatch) -> Sample:
+        """Return the terms of a batch: 1 / inclusion, and the weight over the inclusion."""
         return batch.once((type(self), self.logging), lambda: self._weighed(batch))  # also of what moves along the log
 
     def _weighed(self, batch: LogBatch) -> Sample:
@@ -109,8 +111,11 @@ class SlotsRow:
     max_inverse_propensity: float
 
 
+_BY_SLOTS = GroupBy(MomentsFold())
+
+
 @dataclass(frozen=True)
-class SlotsFold(MappedFold):
+class SlotsFold(Fold):
     """Reduces batches to a `SlotsRow` for each number of slots.
 
     The mean inverse propensity estimates the number of slates that could have been drawn; if
@@ -123,18 +128,14 @@ class SlotsFold(MappedFold):
         """Return the columns that the logging policy reads."""
         return reads(self.logging, "log_prob")
 
-    reducer: ClassVar = GroupBy(MomentsFold(3))
-
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> Groups:
         inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # whose squares are summed
         h = np.minimum(1 / batch.inclusion, _LARGEST)
-        return Sample(
-            np.stack([h, np.minimum(h, _LARGEST / inverse) * inverse, inverse], axis=1),
-            batch.row,
-            groups=by_slots(batch),
-        )
+        values = np.stack([h, np.minimum(h, _LARGEST / inverse) * inverse, inverse], axis=1)
+        return _BY_SLOTS.of(Sample(values, batch.row, groups=by_slots(batch)))
 
-    def result(self, found: dict[str, Moments]) -> list[SlotsRow]:
+    def result(self, part: Groups) -> list[SlotsRow]:
+        found: dict[str, Moments] = _BY_SLOTS.result(part)
         sums = {slots: found[str(slots)] for slots in sorted(map(int, found))}
         return [
             SlotsRow(slots, one.n, float(one.sums[0]), float(one.sums[1] / one.sums[0]), float(one.largest[2]))
@@ -143,7 +144,7 @@ class SlotsFold(MappedFold):
 
 
 @dataclass(frozen=True)
-class SupportFold(MappedFold):
+class SupportFold(Fold):
     """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank.
 
     Between two laws it covers all candidates. Logged probabilities cover the displayed items only,
@@ -161,9 +162,7 @@ class SupportFold(MappedFold):
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
 
-    reducer: ClassVar = PlusFold(np.zeros((0, 2)))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         known = self._supported(batch)
         if not known.any():
             return self._sums(batch)

@@ -18,7 +18,7 @@ from ..findings.evidence import Repeats
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
-from ..sums.base import MappedFold
+from ..sums.base import Fold
 from ..sums.sampled import SampledRows, SampledRowsFold
 from . import _kernels
 from .duplicates import content_keys
@@ -36,7 +36,7 @@ _CONTENT = " content"
 
 
 @dataclass(frozen=True)
-class WholeContextsFold(MappedFold):
+class WholeContextsFold(Fold):
     """Keeps rows of whole contexts. by: what makes one. wanted: the columns to keep; groups: further ones, as codes."""
 
     wanted: Needs
@@ -49,16 +49,17 @@ class WholeContextsFold(MappedFold):
         return replace(self.wanted, clusters=frozenset([*self.groups, *own]))
 
     @property
-    def reducer(self) -> SampledRowsFold:
+    def sampled(self) -> SampledRowsFold:
+        """Return the fold that keeps them."""
         kept = replace(self.wanted, keys=frozenset([*self.groups, _CONTENT, self._group]), clusters=frozenset())
         return SampledRowsFold(kept, each="candidate", by=self._group)
 
     @property
     def _group(self) -> str:
-        """Return the name of the key, another for each kind of context: equal reducers of a pass share their limit."""
+        """Return the name of the key, another for each kind of context: equal folds of a pass share their limit."""
         return f" group of {self.by}"
 
-    def mapped(self, batch: LogBatch) -> LogBatch:
+    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
         contexts, key = batch.contexts, np.zeros(len(batch), np.uint64)
         names = [*self.groups, *(() if self.by == "candidates" else (self.by,))]
         codes = batch.dependent(names)
@@ -70,7 +71,7 @@ class WholeContextsFold(MappedFold):
         content = batch.once("contents", lambda: content_keys(batch))
         keys = {name: codes[name].view(np.int64) for name in self.groups}
         keys |= {_CONTENT: content.view(np.int64), self._group: key.view(np.int64)}
-        return replace(batch, contexts=replace(contexts, keys=keys))
+        return self.sampled.add(part, replace(batch, contexts=replace(contexts, keys=keys)))
 
 
 @dataclass(frozen=True)

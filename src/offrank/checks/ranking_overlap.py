@@ -13,7 +13,7 @@ from ..errors import AbilityError, OffrankError
 from ..log.batch import Floats, LogBatch, Shown
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs, propensities
-from ..sums.base import MappedFold
+from ..sums.base import Fold
 from ..sums.sampled import SampledRows, SampledRowsFold
 
 DEPTHS = (1, 3, 5)
@@ -40,7 +40,7 @@ class RankingOverlap:
 
 
 @dataclass(frozen=True)
-class RankingOverlapFold(MappedFold):
+class RankingOverlapFold(Fold):
     """Keeps a random sample of the log's rows, and computes the `RankingOverlap` of each policy at the end, or None.
 
     read: the context columns that are read anyway; None for a policy that needs more, or that is not a law.
@@ -51,10 +51,14 @@ class RankingOverlapFold(MappedFold):
     kept: int = SAMPLED
 
     @property
-    def reducer(self) -> SampledRowsFold:
+    def sampled(self) -> SampledRowsFold:
+        """Return the fold that keeps them."""
         return SampledRowsFold(
             reduce(Needs.__or__, self.able.values(), Needs()), self.kept if self.able else 0, cells=_CELLS
         )
+
+    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
+        return self.sampled.add(part, batch)
 
     @cached_property
     def able(self) -> dict[int, Needs]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from ..log.contexts import rows_of
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law, propensities, reads
+from ..sums.base import Fold
 from . import _kernels
 from .calibration import bennett
 from .duplicates import content_keys
@@ -49,6 +50,9 @@ ENOUGH = 10
 of one row one of two."""
 
 
+_COLUMNS = ("key", "shown", "content", "propensity", "inverse", "listed")
+
+
 @dataclass(frozen=True)
 class RepeatRows:
     """Rows of whole contexts: those with the smallest hashes of the context, and within it of the row.
@@ -64,14 +68,21 @@ class RepeatRows:
     propensity: Floats
     inverse: Floats
     listed: NDArray[np.bool_]
+    kept: int = KEPT
 
     def take(self, rows: NDArray[np.int64]) -> RepeatRows:
         """Some of the rows."""
-        return RepeatRows(*(values[rows] for values in vars(self).values()))
+        return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
+
+    def __add__(self, other: RepeatRows) -> RepeatRows:
+        if not len(self.key) or not len(other.key):
+            return self if len(self.key) else other
+        both: Any = {name: np.concatenate([vars(self)[name], vars(other)[name]]) for name in _COLUMNS}
+        return replace(self, **both).take(_ordered(both["key"], both["content"])[: self.kept])
 
 
 @dataclass(frozen=True)
-class RepeatsFold:
+class RepeatsFold(Fold):
     """Reduces batches to `Repeats`: how often rows of one context repeat what they show.
 
     by: what makes a context: the candidates with the scores that the policy reads, the query, or the user and the
@@ -93,11 +104,8 @@ class RepeatsFold:
             asked |= reads(self.logging, "slot_probs")
         return asked if self.by == "candidates" else asked | Needs(clusters=frozenset([self.by]))
 
-    def empty(self) -> RepeatRows:
-        none = np.empty(0, np.uint64)
-        return RepeatRows(none, np.empty((0, 2), np.uint64), none, np.empty((0, 2)), np.empty(0), np.empty(0, np.bool_))
-
-    def add(self, state: RepeatRows, batch: LogBatch) -> RepeatRows:
+    def add(self, part: RepeatRows | None, batch: LogBatch) -> RepeatRows:
+        state = self._nothing() if part is None else part
         # Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from: then the
         # probability of what was shown, given the context, is not known.
         told = np.ones(len(batch), np.bool_)
@@ -116,18 +124,16 @@ class RepeatsFold:
         rows = rows[_ordered(key[rows], content[rows])[: self.kept]]
         shown, listed = shown_in(batch.contexts, batch.slates, rows)
         propensity, inverse = self._propensities(batch, rows), batch.inverse_inclusion[rows]
-        merged = self.merge(state, RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed))
+        merged = state + RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed, self.kept)
         if batch.limits is not None:
             batch.limits.note(self, key[rows], self.kept, own_bound(merged.key, self.kept))
         return merged
 
-    def merge(self, left: RepeatRows, right: RepeatRows) -> RepeatRows:
-        if not len(left.key) or not len(right.key):
-            return left if len(left.key) else right
-        both = RepeatRows(*map(np.concatenate, zip(vars(left).values(), vars(right).values(), strict=True)))
-        return both.take(_ordered(both.key, both.content)[: self.kept])
+    def _nothing(self) -> RepeatRows:
+        none, two = np.empty(0, np.uint64), np.empty((0, 2))
+        return RepeatRows(none, two.astype(np.uint64), none, two, np.empty(0), np.empty(0, np.bool_), self.kept)
 
-    def finish(self, state: RepeatRows) -> Repeats:
+    def result(self, state: RepeatRows) -> Repeats:
         every = [repeats(state, place, self.by) for place in (0, 1)]
         return min(every, key=lambda one: one.chance)
 

@@ -16,6 +16,7 @@ from ..findings.evidence_rows import RobotsEvidence
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
+from ..sums.base import Fold
 from .arms import UNITS
 
 _FEWEST = 5
@@ -41,9 +42,16 @@ class UsersSeen:
     least: float = np.inf
     greatest: float = 0.0
 
+    def __add__(self, other: UsersSeen) -> UsersSeen:
+        keys, place = np.unique(np.concatenate([self.hash, other.hash]), return_inverse=True)
+        counts = np.zeros((len(keys), 3), np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        least, greatest = min(self.least, other.least), max(self.greatest, other.greatest)
+        return UsersSeen(keys[:UNITS], counts[:UNITS], least, greatest)
+
 
 @dataclass(frozen=True)
-class RobotsFold:
+class RobotsFold(Fold):
     """Counts how many of their lists some users, drawn by the hash of a column, clicked whole.
 
     Without clicks a row is one click, if its outcome is positive.
@@ -55,10 +63,8 @@ class RobotsFold:
         """Return the columns to read."""
         return Needs(clusters=frozenset([self.unit]))
 
-    def empty(self) -> UsersSeen:
-        return UsersSeen(np.zeros(0, np.uint64), np.zeros((0, 3), np.int64))
-
-    def add(self, state: UsersSeen, batch: LogBatch) -> UsersSeen:
+    def add(self, part: UsersSeen | None, batch: LogBatch) -> UsersSeen:
+        state = UsersSeen(np.zeros(0, np.uint64), np.zeros((0, 3), np.int64)) if part is None else part
         if not len(batch) or (batch.clicks is None and batch.outcome is None):
             return state
         keys = hashed(batch.dependent([self.unit])[self.unit])
@@ -69,16 +75,9 @@ class RobotsFold:
             clicks, slots = (batch.clicks[near] > 0).sum(axis=1), batch.contexts.length[near]
         counts = np.column_stack([slots > 0, (clicks >= _WHOLE * slots) & (slots > 0), clicks]).astype(np.int64)
         kept = batch.inclusion
-        return self.merge(state, UsersSeen(keys[near], counts, float(kept.min()), float(kept.max())))
+        return state + UsersSeen(keys[near], counts, float(kept.min()), float(kept.max()))
 
-    def merge(self, left: UsersSeen, right: UsersSeen) -> UsersSeen:
-        keys, place = np.unique(np.concatenate([left.hash, right.hash]), return_inverse=True)
-        counts = np.zeros((len(keys), 3), np.int64)
-        np.add.at(counts, place, np.concatenate([left.counts, right.counts]))
-        least, greatest = min(left.least, right.least), max(left.greatest, right.greatest)
-        return UsersSeen(keys[:UNITS], counts[:UNITS], least, greatest)
-
-    def finish(self, state: UsersSeen) -> RobotsEvidence:
+    def result(self, state: UsersSeen) -> RobotsEvidence:
         rows, whole, clicks = state.counts[state.counts[:, 0] >= _FEWEST].T
         like = whole >= _RATES[_TOP] * rows
         if state.least < state.greatest or not like.any() or like.all():

@@ -8,19 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from statistics import NormalDist
-from typing import ClassVar
 
 import numpy as np
 
 from ..errors import EmptyLogError
 from ..findings.evidence import ClustersEvidence
 from ..inference.spread import Inference
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.ties import tied
-from ..sums.base import MappedFold, PlusFold, total
-from ..sums.counts import KeyedCounts, KeyedCountsFold
+from ..sums.base import Fold, total
+from ..sums.counts import KeyedCounts, summed
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name
 from . import _kernels
@@ -93,12 +92,10 @@ class Impressions:
 
 
 @dataclass(frozen=True)
-class ImpressionsFold(MappedFold):
+class ImpressionsFold(Fold):
     """Reduces batches to `Impressions`."""
 
-    reducer: ClassVar = PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
-
-    def mapped(self, batch: LogBatch) -> Impressions:
+    def of(self, batch: LogBatch) -> Impressions:
         ranks, inverse = np.zeros((0, 6)), batch.inverse_inclusion
         if batch.clicks is not None:
             ranks = np.zeros((batch.clicks.shape[1], 6))
@@ -107,18 +104,16 @@ class ImpressionsFold(MappedFold):
 
 
 @dataclass(frozen=True)
-class CandidatesFold(MappedFold):
+class CandidatesFold(Fold):
     """Reduces batches to [3]: rows, rows with candidates that were not shown, and rows with a column of candidates."""
 
-    reducer: ClassVar = PlusFold(np.zeros(3))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         n = len(batch)
-        return np.array([n, (batch.contexts.size > batch.contexts.length).sum(), n * batch.listed])
+        return np.array([n, (batch.contexts.size > batch.contexts.length).sum(), n * batch.listed], np.float64)
 
 
 @dataclass(frozen=True)
-class RowsPerContextFold(MappedFold):
+class RowsPerContextFold(Fold):
     """Reduces batches to the rows of each context; memory grows with the contexts, as for counted policies."""
 
     by: str
@@ -127,10 +122,8 @@ class RowsPerContextFold(MappedFold):
         """Return the column of the contexts."""
         return Needs(keys=frozenset([self.by]))
 
-    reducer: ClassVar = KeyedCountsFold()
-
-    def mapped(self, batch: LogBatch) -> tuple[Integers, Floats]:
-        return batch.contexts.keys[self.by], np.ones(len(batch))
+    def of(self, batch: LogBatch) -> KeyedCounts:
+        return KeyedCounts(*summed([batch.contexts.keys[self.by]], [np.ones(len(batch))]))
 
     def result(self, found: KeyedCounts) -> float:
         """Return rows per context: the harmonic mean, over rows, of the size of their context."""
@@ -138,7 +131,7 @@ class RowsPerContextFold(MappedFold):
 
 
 @dataclass(frozen=True)
-class TiesFold(MappedFold):
+class TiesFold(Fold):
     """Share of the impressions in which an item that a policy would show ties in score with another candidate."""
 
     policies: tuple[AnyPolicy, ...]
@@ -147,11 +140,7 @@ class TiesFold(MappedFold):
         """Return the columns that the policies sort by."""
         return reduce(Needs.__or__, (law_needs(policy, "rank_probs") for policy in self.policies), Needs())
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(np.zeros(len(self.policies) + 1))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         h = batch.inverse_inclusion
         return np.array([*(h[tied(policy, batch)].sum() for policy in self.policies), h.sum()])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, reads
 from ..policies.unconfirmed import confirmed
 from ..policies.written import Logged, is_written
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 from .propensities import Agreement
 
 SURE = 0.99
@@ -52,16 +51,14 @@ class WrittenPropensities:
 
 
 @dataclass(frozen=True)
-class CertainFold(MappedFold):
+class CertainFold(Fold):
     """Whether written propensities say of nearly all rows with a choice that what was shown was certain."""
-
-    reducer: ClassVar = PlusFold(np.zeros(2))
 
     def needs(self) -> Needs:
         """Return the columns to read."""
         return reads(_LOGGED, "log_prob") | Needs(frozenset(["candidates"]))
 
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         choice = batch.contexts.size > 1
         certain = np.exp(propensities(_LOGGED, batch).log_prob) > SURE
         return np.array([choice.sum(), (choice & certain).sum()], float)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
+from ..sums.base import Fold
 from . import contexts
 from ._kernels_counting import add_blocks, add_sessions, look_at
 from .base import Parameters
@@ -249,9 +250,14 @@ class Counting(NamedTuple):
     weighed: Weighed
     names: Mapping[int, str]
 
+    def __add__(self, other: Counting) -> Counting:  # type: ignore[override]  # not as tuples are joined
+        weighed, ranks = self.weighed.plus(other.weighed), max(self.ranks, other.ranks)
+        names = {**self.names, **other.names}
+        return Counting(self.table.merged(other.table), self.tally + other.tally, ranks, weighed, names)
+
 
 @dataclass(frozen=True)
-class CountsFold:
+class CountsFold(Fold):
     """Reduces a log to `ClickCounts`. context: a column whose values have cells of their own.
 
     Memory: see `CountTable`.
@@ -261,16 +267,14 @@ class CountsFold:
     browsing: bool = False
     context: str | None = None
 
-    def empty(self) -> Counting:
-        return Counting(CountTable(), Tally(), 0, Weighed(), {})
-
-    def add(self, state: Counting, batch: LogBatch) -> Counting:
+    def add(self, part: Counting | None, batch: LogBatch) -> Counting:
         """The state with a batch added; its table is changed in place.
 
         Raises:
             UsageError: clicks that are not whole numbers.
         """
         assert batch.clicks is not None
+        state = Counting(CountTable(), Tally(), 0, Weighed(), {}) if part is None else part
         fraction, repeated = look_at(batch.clicks)
         if fraction >= 0:
             whole_clicks(batch)
@@ -281,12 +285,7 @@ class CountsFold:
         weighed = state.weighed.plus(Weighed.of(1.0 / batch.inclusion))
         return Counting(table, state.tally + seen, ranks, weighed, {**state.names, **names})
 
-    def merge(self, left: Counting, right: Counting) -> Counting:
-        weighed, ranks = left.weighed.plus(right.weighed), max(left.ranks, right.ranks)
-        names = {**left.names, **right.names}
-        return Counting(left.table.merged(right.table), left.tally + right.tally, ranks, weighed, names)
-
-    def finish(self, state: Counting) -> TrainingData[ClickCounts]:
+    def result(self, state: Counting) -> TrainingData[ClickCounts]:
         """The counts.
 
         Raises:

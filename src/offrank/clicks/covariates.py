@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..errors import LogError, UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 from ._kernels_counting import add_features
 from .documents import shown_keys
 
@@ -149,14 +149,13 @@ class DocumentSums:
 
 
 @dataclass(frozen=True)
-class CovariatesFold(MappedFold):
+class CovariatesFold(Fold):
     """Reduces a log to `Covariates`; by: the column of the queries. Memory grows with the distinct documents."""
 
     columns: FeatureColumns
     by: str | None = None
-    reducer: PlusFold = field(default=PlusFold(DocumentSums()), init=False)
 
-    def mapped(self, batch: LogBatch) -> DocumentSums:
+    def of(self, batch: LogBatch) -> DocumentSums:
         contexts, shown = batch.contexts, batch.slates >= 0
         if not shown.any():
             return DocumentSums()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,7 @@ from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, has
 from ..log.texts import Gathering, Texts
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 from ..sums.counts import join
 
 UNSEEN = -1
@@ -148,12 +147,10 @@ def _places(known: Integers, wanted: Integers) -> Integers:
 
 
 @dataclass(frozen=True)
-class TextsFold(MappedFold):
+class TextsFold(Fold):
     """Reduces a log to the texts of the codes of its items and queries."""
 
-    reducer: ClassVar = PlusFold(Gathering())
-
-    def mapped(self, batch: LogBatch) -> Gathering:
+    def of(self, batch: LogBatch) -> Gathering:
         return Gathering() if batch.texts is None else Gathering((batch.texts,))
 
     def result(self, found: Gathering) -> Texts:

@@ -22,7 +22,7 @@ from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run
-from ..sums.base import MappedFold, Sample, Tee
+from ..sums.base import Fold, Sample, Tee
 from ..sums.estimate import Caution, Interval
 from ..sums.fingerprint import FingerprintFold
 from ..sums.mean import Mean, Name, ratio
@@ -294,7 +294,7 @@ def statistic(model: int, quantity: Quantity, ranks: Sequence[int]) -> Mean:
 
 
 @dataclass(frozen=True)
-class PredictionFold(MappedFold):
+class PredictionFold(Fold):
     """Reduces batches to sums in `prediction_columns`, with more columns where a later slate is longer."""
 
     models: tuple[Predictor, ...]
@@ -310,11 +310,7 @@ class PredictionFold(MappedFold):
         """The names of the sums."""
         return prediction_columns(len(self.models))
 
-    @property
-    def reducer(self) -> Tee:
-        return Tee(self.inference.folds(self.columns))  # later samples have more columns
-
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> dict[str, Any]:
         clicks, shown = whole_clicks(batch), batch.slates >= 0
         named = ByName(self.columns, np.zeros((len(batch), self.columns.width(shown.shape[1]))))
         named[SESSIONS], named[SHOWN], named[WITH_RANK] = 1.0, shown.sum(axis=1), shown
@@ -331,7 +327,8 @@ class PredictionFold(MappedFold):
                     named[sum_of_model(BY_RANK, index)] = logs
             named[sum_of_model(IMPOSSIBLE, index)] = ~possible * batch.inclusion  # of sessions read, without weights
         values = named.array / batch.inclusion[:, None]
-        return Sample(values, batch.row, batch.dependent(self.inference.columns))
+        sums = Tee(self.inference.folds(self.columns))  # later samples have more columns
+        return sums.of(Sample(values, batch.row, batch.dependent(self.inference.columns)))
 
 
 def _losses(

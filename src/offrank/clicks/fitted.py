@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from ..report import terminal
 from ..report.document import Document, of_models
 from ..running.engines import refuse_placed
 from ..running.executors import Progress, run
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 from ..sums.estimate import Caution
 from ..sums.fingerprint import Fingerprint
 from . import draws, storage
@@ -307,14 +307,12 @@ class Fitted(FittedTables):
 
 
 @dataclass(frozen=True)
-class _ScoreFold(MappedFold):
+class _ScoreFold(Fold):
     """Reduces a log to the sums of log-likelihoods and of one, over inclusion."""
 
     model: Fitted
 
-    reducer: ClassVar = PlusFold(np.zeros(2))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         found = log_probs(self.model.law(batch.contexts, batch.slates), np.minimum(whole_clicks(batch), 1.0))
         return np.array([found, np.ones(len(batch))]) @ (1 / batch.inclusion)
 

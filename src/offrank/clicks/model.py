@@ -78,7 +78,7 @@ class ClickModel(Spelled, ModelSpec):
         """
         source = opened(log)
         _, column = documents.grouping(source, by)
-        folds: dict[str, Fold[Any, Any, Any]] = {
+        folds: dict[str, Fold] = {
             "gathered": self.collect(column),
             "training": FingerprintFold(Content(column)),
             "texts": documents.TextsFold(),
@@ -146,7 +146,7 @@ class ClickModel(Spelled, ModelSpec):
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training, rates)
 
     @abstractmethod
-    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Any]]:
+    def collect(self, by: str | None) -> Fold:
         """The fold that reduces a log to the training data of this model."""
 
     @abstractmethod
@@ -170,7 +170,7 @@ class ClickModel(Spelled, ModelSpec):
 class SessionModel(ClickModel, ABC):
     """A click model that learns from sessions."""
 
-    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[Sessions]]:
+    def collect(self, by: str | None) -> Fold:
         """The fold that keeps each distinct session once."""
         return SessionsFold(by)
 
@@ -194,7 +194,7 @@ class CountModel(ClickModel, ABC):
     @abstractmethod
     def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
 
-    def collect(self, by: str | None) -> Fold[Any, Any, TrainingData[ClickCounts]]:
+    def collect(self, by: str | None) -> Fold:
         """The fold that counts in one pass."""
         return CountsFold(by, self.browsing, self.context)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import EmptyLogError, UsageError
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import distinct_codes
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 from ..sums.counts import join
 from .base import Parameters
 from .covariates import Covariates
@@ -261,7 +261,7 @@ class Pile:
 
 
 @dataclass(frozen=True)
-class SessionsFold(MappedFold):
+class SessionsFold(Fold):
     """Reduces a log to its distinct sessions.
 
     Memory: 5 bytes per rank and 8 of each session of the log, while it is read; three times that in the end.
@@ -269,9 +269,7 @@ class SessionsFold(MappedFold):
 
     by: str | None = None
 
-    reducer: ClassVar = PlusFold(Pile())
-
-    def mapped(self, batch: LogBatch) -> Pile:
+    def of(self, batch: LogBatch) -> Pile:
         return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
     def result(self, found: Pile) -> TrainingData[Sessions]:
@@ -291,12 +289,10 @@ class SessionsFold(MappedFold):
 
 
 @dataclass(frozen=True)
-class TallyFold(MappedFold):
+class TallyFold(Fold):
     """Reduces a log to its `Tally`."""
 
-    reducer: ClassVar = PlusFold(Tally())
-
-    def mapped(self, batch: LogBatch) -> Tally:
+    def of(self, batch: LogBatch) -> Tally:
         return tally(batch)
 
 

@@ -63,7 +63,7 @@ class DesignFold(SampledRowsFold):
         """The columns to read."""
         return self.wanted
 
-    def finish(self, state: SampledRows) -> tuple[Design | None, ...]:
+    def result(self, state: SampledRows) -> tuple[Design | None, ...]:
         known: _Known = {}
         found = []
         for pair in self.layout.pairs:

@@ -17,7 +17,7 @@ from ..log.source import Needs
 from ..policies.by import By
 from ..policies.propensities import AnyPolicy, propensities, reads
 from ..policies.ties import sorts
-from ..sums.base import Fold, MappedFold, Sample
+from ..sums.base import Fold, Sample
 from ..sums.group_by import Grouping
 from ..sums.mean import Mean, Name, excess, ratio
 from ..sums.named import ByName, NamedColumns
@@ -194,23 +194,25 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class TermsFold(MappedFold):
-    """Turns batches into samples and passes them to `reducer`.
+class TermsFold(Fold):
+    """Turns batches into samples, whose sums it keeps.
 
     clusters: columns whose values mark dependent rows. by: the group of each row.
     """
 
     layout: Layout
     logging: AnyPolicy
-    inner: Fold[Any, Sample, Any]
+    sums: Fold
     clusters: tuple[str, ...] = ()
     by: Grouping | None = None
 
-    @property
-    def reducer(self) -> Fold[Any, Sample, Any]:
-        return self.inner
+    def add(self, part: Any, batch: LogBatch) -> Any:
+        return self.sums.add(part, self.terms(batch))
 
-    def mapped(self, batch: LogBatch) -> Sample:
+    def result(self, part: Any) -> Any:
+        return self.sums.result(part)
+
+    def terms(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
         layout, columns = self.layout, self.layout.columns
         # Each column stands together in memory, which only columns of slots need empty.

@@ -27,6 +27,7 @@ from ..policies.by import By
 from ..policies.propensities import law, law_needs
 from ..policies.ties import sure_slates
 from ..running.executors import Executor, Progress, run
+from ..sums.base import Fold
 
 SHOWN = 5
 """Times that each item of a row's lists has to be shown, by any arm, in its query."""
@@ -108,10 +109,23 @@ class ArmRowsState:
     pieces: tuple[ArmRows, ...] = ()
     odd: bool = False
     limit: np.uint64 = field(default=_ALL)
+    most: int = LEARNT_FROM
+
+    def __add__(self, other: ArmRowsState) -> ArmRowsState:
+        pieces, limit = (*self.pieces, *other.pieces), min(self.limit, other.limit)
+        both = ArmRowsState(pieces, self.odd or other.odd, limit, self.most)
+        return both.cut() if sum(map(len, pieces)) > 2 * self.most else both
+
+    def cut(self) -> ArmRowsState:
+        """The same with the rows of the smallest hashes only, in one piece."""
+        rows, limit = ArmRows.of_parts(self.pieces), self.limit
+        if len(rows) > self.most:
+            limit = min(limit, np.partition(rows.key, self.most)[self.most])
+        return replace(self, pieces=(rows.take(rows.key < limit),), limit=limit)
 
 
 @dataclass(frozen=True)
-class ArmRowsFold:
+class ArmRowsFold(Fold):
     """Keeps the rows of an A/B test, of a large log those with the smallest hashes."""
 
     arms: By
@@ -124,35 +138,21 @@ class ArmRowsFold:
         laws = (law_needs(one, "log_prob") for one in self.arms.policies.values())
         return reduce(Needs.__or__, laws, own | self.arms.reads)
 
-    def empty(self) -> ArmRowsState:
-        return ArmRowsState()
-
-    def add(self, state: ArmRowsState, batch: LogBatch) -> ArmRowsState:
+    def add(self, part: ArmRowsState | None, batch: LogBatch) -> ArmRowsState:
+        state = ArmRowsState(most=self.most) if part is None else part
         if not len(batch):
             return state
         self.arms.refuse_unknown(batch)
         rows = ArmRows.of(self.arms, batch)
-        return self.merge(state, ArmRowsState((rows.take(rows.key < state.limit),), rows.odd))
+        return state + ArmRowsState((rows.take(rows.key < state.limit),), rows.odd, most=self.most)
 
-    def merge(self, left: ArmRowsState, right: ArmRowsState) -> ArmRowsState:
-        pieces, limit = (*left.pieces, *right.pieces), min(left.limit, right.limit)
-        both = ArmRowsState(pieces, left.odd or right.odd, limit)
-        return self._cut(both) if sum(map(len, pieces)) > 2 * self.most else both
-
-    def finish(self, state: ArmRowsState) -> ArmRowsState:
-        if not state.pieces:
-            return state
-        kept = self._cut(state)
+    def result(self, part: ArmRowsState) -> ArmRowsState:
+        if not part.pieces:
+            return part
+        kept = part.cut()
         (rows,) = kept.pieces
         in_order = np.argsort(rows.key, kind="stable")  # the same in whatever order they came
         return replace(kept, pieces=(rows.take(in_order),))
-
-    def _cut(self, state: ArmRowsState) -> ArmRowsState:
-        """The same with the rows of the smallest hashes only, in one piece."""
-        rows, limit = ArmRows.of_parts(state.pieces), state.limit
-        if len(rows) > self.most:
-            limit = min(limit, np.partition(rows.key, self.most)[self.most])
-        return replace(state, pieces=(rows.take(rows.key < limit),), limit=limit)
 
 
 class RareMeans(NamedTuple):

@@ -107,7 +107,7 @@ class CheckPass:
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         if target is not None and is_law(target) and is_law(logging):
             explains = CalibrationFold(target)
-            self._attempt("explained", explains.reducer, explains.needs)
+            self._attempt("explained", explains.sampled, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
             self.tried.reasons["items"] = "propensities counted in the log agree with it by construction"

@@ -100,7 +100,7 @@ class Counts:
         """Return the inference that intervals are made from."""
         found, marks = self.spec.inference(self.layout.columns, self.folded, self.products), self.effective_sizes.marks
         if not marks.clicks_alone or marks.priced:  # clicks that are 0 or 1 have no tails
-            found = replace(found, tails=reward_tails(self.layout, self.sums, marks, self.folded["earned"]))
+            found = replace(found, tails=reward_tails(self.layout, self.sums, marks, self.folded["earned"].values))
         return with_unseen_rewards(self, found)
 
     @cached_property
@@ -189,7 +189,7 @@ class Counts:
             ess=self._ess(made.standard_error, at, weighed),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
-            tail_index=tail_index(self.folded["largest"][at.number], self.sums.n),
+            tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n),
             mean_weight_interval=mean_weight,
         )
 
@@ -276,7 +276,7 @@ class Counts:
             hidden=getattr(design, "hidden", None),
             unsupported=getattr(design, "unsupported", 0.0),
             max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
-            tail_index=tail_index(self.folded["largest"][at.number], self.sums.n) if design is None else None,
+            tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n) if design is None else None,
             sampling_factor=self._sampling_factor,
         )
 

@@ -23,7 +23,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
 from ..running.quantities import Quantity
-from ..sums.base import Fold, Sample
+from ..sums.base import Fold, Sample, total
 from ..sums.estimate import Estimate, Interval
 from ..sums.mean import Mean, ratio, with_control
 from ..sums.moments import Moments, MomentsFold, without
@@ -37,7 +37,7 @@ _COLUMNS = NamedColumns((ROWS, VALUE, WEIGHT))
 CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
 """The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones clip many rows, which is slow."""
 HEAVIEST = 10
-_TERMS = MomentsFold(3, ((0, 1, 2),))
+_TERMS = MomentsFold(((0, 1, 2),))
 _HEAVY = ("weight", "value", "reward", "base", "place")
 
 Pairs = tuple[tuple[AnyPolicy, Estimator], ...]
@@ -56,7 +56,7 @@ class ClippedTerms:
 
 
 @dataclass(frozen=True)
-class ClipsFold:
+class ClipsFold(Fold):
     """For each pair, the moments of the terms of the rows that a clip changes, both unclipped and clipped.
 
     State: moments of (1, value, weight) / inclusion. A row with a weight beyond the first clip is added unclipped at
@@ -67,10 +67,7 @@ class ClipsFold:
     pairs: Pairs
     logging: AnyPolicy
 
-    def empty(self) -> Clips:
-        return {}
-
-    def add(self, state: Clips, batch: LogBatch) -> Clips:
+    def of(self, batch: LogBatch) -> Clips:
         found = {}
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
@@ -87,16 +84,12 @@ class ClipsFold:
             for at in range(min(int(place.max(initial=0)), len(CLIPS))):
                 rows = high[place > at]
                 found[number, at, True] = _moments(batch, *_clipped(CLIPS[at], weights, batch, rows), rows)
-        return self.merge(state, found)
+        return found
 
-    def merge(self, left: Clips, right: Clips) -> Clips:
-        merged = {**left, **right}
-        return merged | {key: _TERMS.merge(left[key], right[key]) for key in left.keys() & right.keys()}
-
-    def finish(self, state: Clips) -> Clips:
+    def result(self, part: Clips) -> Clips:
         """Return the moments without third ones of the size of rounding errors, as of rows that a clip made alike."""
         found = {}
-        for key, one in state.items():
+        for key, one in part.items():
             size = np.maximum(np.abs(one.least), np.abs(one.largest))
             with np.errstate(over="ignore"):
                 error = 1e-12 * one.n * (size[:, None, None] * size[:, None] * size)
@@ -107,11 +100,12 @@ class ClipsFold:
 
 def clip_path(state: Clips, number: int, whole: Moments) -> list[ClippedTerms]:
     """The terms of a pair at every clip that changes any row. whole: the moments of its terms of all rows."""
-    path, beyond = [], _TERMS.empty()
+    path, beyond = [], None
     for at in reversed(range(len(CLIPS))):
-        beyond = _TERMS.merge(beyond, state.get((number, at + 1, False), _TERMS.empty()))
+        beyond = total(beyond, state.get((number, at + 1, False)))
         if (clipped := state.get((number, at, True))) is not None:
-            path.append(ClippedTerms(CLIPS[at], clipped.n, _TERMS.merge(without(whole, beyond), clipped)))
+            rest = whole if beyond is None else without(whole, beyond)
+            path.append(ClippedTerms(CLIPS[at], clipped.n, rest + clipped))
     return path[::-1]
 
 
@@ -130,48 +124,26 @@ def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> 
     columns, inclusion = np.column_stack([np.ones(len(rows)), value, weight]), batch.inclusion[rows]
     if (inclusion != 1).any():
         columns /= inclusion[:, None]
-    return _TERMS.add(_TERMS.empty(), Sample(columns, batch.row[rows]))
+    return _TERMS.of(Sample(columns, batch.row[rows]))
 
 
 @dataclass(frozen=True)
-class HeaviestFold(Fold[list[Floats], LogBatch, list[Floats]]):
-    """For each pair, the rows of largest weight: their weight, value, reward, and row number as the sum of two.
+class Heaviest:
+    """The rows of largest weight of each pair: their weight, value, reward, and row number as the sum of two.
 
-    Weight and value are divided by the inclusion probability, as in every sum. Among equal weights the largest values
-    come first, then the largest rewards, so that the order of the rows does not matter.
+    Among equal weights the largest values come first, then the largest rewards, so that the order of the rows does not
+    matter. keep: how many there are at most.
     """
 
-    pairs: Pairs
-    logging: AnyPolicy
-    keep: int = HEAVIEST
+    rows: list[Floats]
+    keep: int
 
-    def empty(self) -> list[Floats]:
-        return [np.empty((0, len(_HEAVY))) for _ in self.pairs]
+    def __add__(self, other: Heaviest) -> Heaviest:
+        both = (self.largest(np.concatenate(pair)) for pair in zip(self.rows, other.rows, strict=True))
+        return replace(self, rows=[one[np.lexsort(_keys(one)[::-1])[::-1]] for one in both])
 
-    def add(self, state: list[Floats], batch: LogBatch) -> list[Floats]:
-        found = self.empty()
-        for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
-            terms = terms_of(estimator, batch, self.logging, target)
-            with np.errstate(over="ignore"):
-                size = np.abs((terms.weight / batch.inclusion if batch.sampled else terms.weight).astype(np.float32))
-                known = np.abs(state[number][:, 0].astype(np.float32))
-            if len(known) == self.keep:  # few rows of the batch are as heavy as these
-                least = known.min()
-            else:
-                least = np.partition(size, -self.keep)[-self.keep] if len(size) > self.keep else np.float32(0)
-            at = np.flatnonzero(size >= least)
-            value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
-            base = np.full(len(at), float(batch.base))  # beyond 2^53 a float holds both numbers, and not their sum
-            place = batch.row[at] - np.uint64(batch.base)
-            found[number] = self._largest(np.stack([weight, value, batch.reward[at], base, place], axis=1))
-        return self.merge(state, found)
-
-    def merge(self, left: list[Floats], right: list[Floats]) -> list[Floats]:
-        both = (self._largest(np.concatenate(pair)) for pair in zip(left, right, strict=True))
-        return [one[np.lexsort(_keys(one)[::-1])[::-1]] for one in both]
-
-    def _largest(self, rows: Floats) -> Floats:
-        """Return the heaviest rows that are kept, in any order."""
+    def largest(self, rows: Floats) -> Floats:
+        """Return the heaviest of some rows, in any order."""
         left, kept = rows, [rows[:0]]
         for number in range(len(_HEAVY)):
             more = self.keep - sum(map(len, kept))
@@ -182,6 +154,41 @@ class HeaviestFold(Fold[list[Floats], LogBatch, list[Floats]]):
             kept.append(left[key > least])
             left = left[key == least]
         return np.concatenate([*kept, left[: self.keep - sum(map(len, kept))]])
+
+
+@dataclass(frozen=True)
+class HeaviestFold(Fold):
+    """For each pair, the rows of largest weight, as in `Heaviest`.
+
+    Weight and value are divided by the inclusion probability, as in every sum.
+    """
+
+    pairs: Pairs
+    logging: AnyPolicy
+    keep: int = HEAVIEST
+
+    def add(self, part: Heaviest | None, batch: LogBatch) -> Heaviest:
+        found = Heaviest([np.empty((0, len(_HEAVY))) for _ in self.pairs], self.keep)
+        part = found if part is None else part
+        found = replace(found, rows=list(found.rows))
+        for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
+            terms = terms_of(estimator, batch, self.logging, target)
+            with np.errstate(over="ignore"):
+                size = np.abs((terms.weight / batch.inclusion if batch.sampled else terms.weight).astype(np.float32))
+                known = np.abs(part.rows[number][:, 0].astype(np.float32))
+            if len(known) == self.keep:  # few rows of the batch are as heavy as these
+                least = known.min()
+            else:
+                least = np.partition(size, -self.keep)[-self.keep] if len(size) > self.keep else np.float32(0)
+            at = np.flatnonzero(size >= least)
+            value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
+            base = np.full(len(at), float(batch.base))  # beyond 2^53 a float holds both numbers, and not their sum
+            place = batch.row[at] - np.uint64(batch.base)
+            found.rows[number] = found.largest(np.stack([weight, value, batch.reward[at], base, place], axis=1))
+        return part + found
+
+    def result(self, part: Heaviest) -> list[Floats]:
+        return part.rows
 
 
 def _keys(rows: Floats) -> tuple[Floats, ...]:

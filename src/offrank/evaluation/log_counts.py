@@ -20,6 +20,7 @@ from ..findings.verdict import EstimateRow, Verdict, verdict
 from ..policies.balanced import designed_shares
 from ..readers.log import period_of
 from ..running.quantities import Quantities
+from ..sums.base import total
 from ..sums.estimate import Interval
 from . import reproducibility
 from .ab_test import ABTest, arms, of_control, of_shares, pair_of
@@ -31,7 +32,7 @@ from .estimates import Estimates
 from .metadata import LogRead, ResultMetadata
 from .pages.document import are_days
 from .provenance import facts_of, facts_of_log
-from .reduction import Pass, group_fold, listed
+from .reduction import Pass, listed
 from .refutation import judged_group, judged_log
 from .release_rule import released
 from .result import Result, Side
@@ -148,12 +149,12 @@ class LogCounts:
         """Return the estimates of all rows up to and with each of some days, if the groups are days."""
         if not are_days(self.groups):
             return {}
-        fold, found = group_fold(self.job.spec, self.job.layout, self.job.products), {}
+        found, state = dict[str, Estimates](), None
         known = {**self.known, "group": len(self.groups), "losses": not self.summary.nonnegative}
-        days, state = sorted(self.groups), fold.empty()
+        days = sorted(self.groups)
         shown = {days[round(at)] for at in np.linspace(0, len(days) - 1, MOST_STEPS)}
         for name in days:
-            state = fold.merge(state, self.groups[name])  # the results of these folds are their states
+            state = total(state, self.groups[name])  # the results of these folds are their parts
             if name in shown:
                 found[name] = listed(self.job.rows(self.job.counts(state, **known), len(shown)))
         return found

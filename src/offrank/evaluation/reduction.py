@@ -262,7 +262,7 @@ def sums_fold(
     return Tee(
         {
             **spec.folds(columns, products, buckets, layout.blocks),
-            "worth": SumsFold(layout.summed.width()),
+            "worth": SumsFold(),
             "largest": LargestFold(tuple(columns.numbers(one.weight for one in pairs)), keep),
             "earned": LargestFold(tuple(columns.numbers(layout.rewards)), keep, absolute=True),
         }

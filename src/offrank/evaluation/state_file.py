@@ -15,15 +15,16 @@ from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
 from ..estimators.wrappers import is_estimator, without_normalisation
 from ..files import atomic_write
-from ..log.batch import RunCache
+from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
 from ..policies.fit import replaced
-from ..readers.by_file import ByFile, FilesFold, files_of, first_row, layout_of, without_rows
+from ..readers.by_file import ByFile, file_name, files_of, first_row, layout_of, without_rows
 from ..readers.files import describe
 from ..readers.log import period_of
 from ..running.identity import digest
 from ..running.quantities import Quantities, Quantity
 from ..running.states import dumps, loads
+from ..sums.base import Fold, total
 from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
 from . import reproducibility
@@ -104,6 +105,28 @@ class State:
         return job, job.quantities(source)
 
 
+@dataclass(frozen=True)
+class FileRows:
+    """numbers: name of a file -> numbers that its rows have."""
+
+    numbers: Mapping[str, int]
+
+    def __add__(self, other: FileRows) -> FileRows:
+        more = {name: max(rows, self.numbers.get(name, 0)) for name, rows in other.numbers.items()}
+        return FileRows({**self.numbers, **more})
+
+
+@dataclass(frozen=True)
+class FilesFold(Fold):
+    """Reduces the batches of a `ByFile` to {name of a file: numbers that its rows have}."""
+
+    folder: str
+
+    def of(self, batch: LogBatch) -> FileRows:
+        last = int(batch.row.max(initial=batch.base)) - batch.base + 1
+        return FileRows({file_name(self.folder, batch.file): last} if len(batch) else {})
+
+
 def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> Pass:
     """The pass of a question by which nothing is learnt; only the columns of the source matter."""
     plan, spec = question.plan, question.spec.with_clusters_of(source)
@@ -156,7 +179,7 @@ def counted(job: Pass, question: Question, log: Source, path: str | PathLike[str
     both = Quantities(source, asked.needs, asked.cache)
     both.add(Quantity("job", asked.fold), Quantity("files", FilesFold(source.folder)))
     found = both.state(executor, progress)
-    ended = replace(begun, files=found["files"], counted=found["job"])
+    ended = replace(begun, files=found["files"].numbers, counted=found["job"])
     ended.save(Path(path))
     return finished(ended, job, asked)
 
@@ -211,16 +234,15 @@ def merged(states: Sequence[State]) -> tuple[State, Pass, Quantities]:
     files = {name: rows for one in states for name, rows in one.files.items()}
     first = replace(first, question={**first.question, TOTALS: _added([one.question[TOTALS] for one in states])})
     job, asked = first.counted_by(describe(paths))
-    fold = asked.fold
-    if digest(fold) != first.job:
+    if digest(asked.fold) != first.job:
         versions = "" if first.offrank == VERSION else f" by offrank {first.offrank}, and this is {VERSION}"
         raise StateError(
             f"a policy or a model has changed since {first.where} was counted{versions}",
             "keep the files of policies and models unchanged between days, or count the days again",
         )
-    total = reduce(fold.merge, (one.counted for one in states), fold.empty())
+    whole = reduce(total, (one.counted for one in states))
     periods = [one.period for one in states]
-    return replace(first, paths=paths, files=files, counted=total, period=_spanned(periods)), job, asked
+    return replace(first, paths=paths, files=files, counted=whole, period=_spanned(periods)), job, asked
 
 
 def _spanned(periods: Sequence[Mapping[str, str] | None]) -> dict[str, str] | None:

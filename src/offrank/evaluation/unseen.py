@@ -84,7 +84,7 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
         slots, heavy = 1.0, 1.0
         if summary.layout.summed.in_blocks:
             slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(sums.squares[at.weight]) * typical)
-        known = heaviest(summary.folded["largest"][at.number], sums.n, count / sums.n * heavy / slots)
+        known = heaviest(summary.folded["largest"].values[at.number], sums.n, count / sums.n * heavy / slots)
         yield Rare(
             columns_of(summary.layout, at.value) if summary.layout.per_slot else (at.value,),
             at.weight,

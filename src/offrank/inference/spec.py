@@ -91,19 +91,18 @@ class IntervalSpec:
         products: Products = (),
         buckets: int = BUCKETS,
         blocks: Iterable[tuple[Name, ...]] = (),
-    ) -> dict[str, Fold[Any, Any, Any]]:
+    ) -> dict[str, Fold]:
         """The folds, by name, that reduce samples of these columns to the input of `inference`.
 
         products: of columns, that are summed too. blocks: the columns that one number depends on, for its skewness.
         """
-        width = columns.width()
         third = tuple(tuple(columns.numbers(block)) for block in blocks)
-        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(width, third)}
+        made: dict[str, Fold] = {"moments": MomentsFold(third)}
         pairs = tuple((one, other) for one, other in map(columns.numbers, products))
         if INTERVALS[self.method].replicates and self.cluster in (None, AUTO):
-            made["replicates"] = BootstrapFold(width, self.replicates, self.seed, pairs)
+            made["replicates"] = BootstrapFold(self.replicates, self.seed, pairs)
         for name in self.columns:
-            made[BUCKETS_OF + name] = BucketsFold(width, name, buckets, pairs)
+            made[BUCKETS_OF + name] = BucketsFold(name, buckets, pairs)
         return made
 
     def inference(self, columns: NamedColumns, folded: Mapping[str, Any], products: Products = ()) -> Inference:
@@ -125,6 +124,5 @@ class IntervalSpec:
 
     def _redrawn(self, clusters: Clusters) -> Floats:
         """Bootstrap replicates that draw whole clusters."""
-        fold = BootstrapFold(clusters.sums.shape[1], self.replicates, self.seed)
         numbers = np.arange(len(clusters), dtype=np.uint64)
-        return fold.add(fold.empty(), Sample(clusters.sums, numbers))
+        return BootstrapFold(self.replicates, self.seed).of(Sample(clusters.sums, numbers))

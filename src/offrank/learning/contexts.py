@@ -17,6 +17,7 @@ from ..log.source import Needs, Source, has
 from ..policies.base import shuffles
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, reads
 from ..policies.uniform import Uniform
+from ..sums.base import Fold
 from ..wording import Option, Wording
 from .action_rewards import ActionSums
 from .splits import By, Part, rows_of
@@ -37,7 +38,7 @@ class ContextSums:
     the logging policy asks for; in whatever order the candidates are listed.
 
     - contexts: [q], in an order, also of the candidates, that follows from what they hold; sums: over the impressions.
-    - logging: the policy that drew the log; it is no part of a saved state, see `ContextsFold.finish`.
+    - logging: the policy that drew the log; it is no part of a saved state, see `ContextsFold.result`.
     - unlike_uniform: largest difference between a logged log-probability and that of a uniform slate.
     - labels: the score that holds the grades, or None.
     """
@@ -47,12 +48,27 @@ class ContextSums:
     logging: AnyPolicy = field(default=Uniform(), compare=False)
     unlike_uniform: float = 0.0
     labels: str | None = None
+    memory: float = MEMORY
 
     def __len__(self) -> int:
         return len(self.contexts)
 
+    def __add__(self, other: ContextSums) -> ContextSums:
+        """Build from both.
+
+        Raises:
+            LogError: the contexts need more than `memory`.
+        """
+        found = ContextSums.combined((self, other))
+        if found.nbytes > self.memory:
+            raise LogError(
+                f"{len(found):,} different contexts in a third of the log need {found.nbytes / 2**20:,.0f} MiB",
+                "use a part of the log, or remove features that differ between impressions of a query",
+            )
+        return found
+
     @classmethod
-    def of(cls, batch: LogBatch, logging: AnyPolicy, labels: str | None = None) -> ContextSums:
+    def of(cls, batch: LogBatch, logging: AnyPolicy, labels: str | None = None, memory: float = MEMORY) -> ContextSums:
         """Build from the impressions of a batch."""
         contexts = batch.contexts
         first, row = distinct(content(contexts))
@@ -68,7 +84,7 @@ class ContextSums:
         if not is_law(logging):
             found = propensities(logging, batch).log_prob - Uniform().log_prob(contexts, batch.slates)
             unlike = float(np.abs(found).max(initial=0.0))
-        return cls.combined([cls(made, sums, logging, unlike, labels)])
+        return cls.combined([cls(made, sums, logging, unlike, labels, memory)])
 
     @classmethod
     def combined(cls, parts: Sequence[ContextSums]) -> ContextSums:
@@ -169,7 +185,7 @@ def _order(contexts: Contexts) -> Integers:
 
 
 @dataclass(frozen=True)
-class ContextsFold:
+class ContextsFold(Fold):
     """Reduces one third of a log to its distinct contexts. labels: the column of the candidates' grades, or None."""
 
     logging: AnyPolicy
@@ -187,23 +203,9 @@ class ContextsFold:
             needed |= Needs(scores=frozenset([self.labels]))
         return needed | _QUERY if has(source, _QUERY) else needed
 
-    def empty(self) -> ContextSums | None:
-        return None
-
-    def add(self, state: ContextSums | None, batch: LogBatch) -> ContextSums | None:
+    def of(self, batch: LogBatch) -> ContextSums | None:
         rows = rows_of(batch, self.part, self.by)
-        return self.merge(state, ContextSums.of(batch.take(rows), self.logging, self.labels) if len(rows) else None)
+        return ContextSums.of(batch.take(rows), self.logging, self.labels, self.memory) if len(rows) else None
 
-    def merge(self, left: ContextSums | None, right: ContextSums | None) -> ContextSums | None:
-        if left is None or right is None:
-            return right if left is None else left
-        found = ContextSums.combined((left, right))
-        if found.nbytes > self.memory:
-            raise LogError(
-                f"{len(found):,} different contexts in a third of the log need {found.nbytes / 2**20:,.0f} MiB",
-                "use a part of the log, or remove features that differ between impressions of a query",
-            )
-        return found
-
-    def finish(self, state: ContextSums | None) -> ContextSums | None:
-        return None if state is None else replace(state, logging=self.logging)
+    def result(self, part: ContextSums | None) -> ContextSums | None:
+        return None if part is None else replace(part, logging=self.logging)

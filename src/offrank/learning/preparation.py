@@ -20,7 +20,7 @@ from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, reads
 from ..running.engines import refuse_placed
 from ..running.executors import Executor, Progress, run
-from ..sums.base import MappedFold, PlusFold, Tee
+from ..sums.base import Fold, Tee
 from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of
@@ -72,29 +72,23 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class SurveyFold(MappedFold):
+class SurveyFold(Fold):
     """Visits every candidate of a log once."""
 
     bits: int
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(self._none())
-
-    def mapped(self, batch: LogBatch) -> Survey:
-        lines, found = Encoding.plain(self.bits).lines(batch.contexts), self._none()
-        lines.survey(found.seen, found.differs, found.largest)
+    def of(self, batch: LogBatch) -> Survey:
+        lines, largest = Encoding.plain(self.bits).lines(batch.contexts), np.zeros(1 << self.bits)
+        seen, differs = np.zeros((2, 1 << self.bits), np.bool_)
+        lines.survey(seen, differs, largest)
         counts = (len(batch), int(lines.starts[-1]), len(lines.indices))
         slots = int((batch.slates >= 0).sum(axis=1).max(initial=0))
         most = float((batch.reward / batch.inclusion).max(initial=-math.inf))
-        return Survey(found.seen, found.differs, found.largest, *counts, slots, most)
-
-    def _none(self) -> Survey:
-        return Survey(np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits))
+        return Survey(seen, differs, largest, *counts, slots, most)
 
 
 @dataclass(frozen=True)
-class Packing:
+class Packing(Fold):
     """Encodes one third of the log. folder: where pieces are stored, or None for memory."""
 
     encoding: Encoding
@@ -104,17 +98,11 @@ class Packing:
     folder: Path | None = None
     ranks: bool = False
 
-    def empty(self) -> Pieces:
-        return ()
-
-    def add(self, state: Pieces, batch: LogBatch) -> Pieces:
+    def of(self, batch: LogBatch) -> Pieces:
         rows = rows_of(batch, self.part, self.by)
-        return (*state, self._kept(self._packed(batch.take(rows)))) if len(rows) else state
+        return (self._kept(self._packed(batch.take(rows))),) if len(rows) else ()
 
-    def merge(self, left: Pieces, right: Pieces) -> Pieces:
-        return left + right
-
-    def finish(self, state: Pieces) -> Store:
+    def result(self, state: Pieces) -> Store:
         totals = [(len(one), float((1 / one.inclusion).sum()), one.slates.shape[1]) for one in Store(state, 0, 0.0, 0)]
         rows, impressions, slots = zip(*totals, strict=True) if totals else ((), (), ())
         return Store(state, sum(rows), sum(impressions), max(slots, default=0))

@@ -26,7 +26,8 @@ from .splits import Part
 Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
 _COLUMNS = NamedColumns(("rows", "value", "weight"))
 _IPS = ratio("value", "rows")
-_FOLD = MomentsFold(_COLUMNS.width())
+_FOLD = MomentsFold()
+_NOTHING = _FOLD.of(Sample(np.empty((0, _COLUMNS.width())), np.empty(0, np.uint64)))
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class ActionEstimates:
 
     def estimate(self, candidate: Checkpoint, greedy: bool, confidence: float) -> Interval:
         """Return the estimate by PI (paper slate-pseudoinverse, Eq. 6), with contexts as the rows of the interval."""
-        model, contexts, state = candidate.model, self.contexts.contexts, _FOLD.empty()
+        model, contexts, state = candidate.model, self.contexts.contexts, _NOTHING
         assert model is not None
         for rows in portions(contexts):
             some, n = contexts.take(rows), self.contexts.sums.n[rows]
@@ -200,7 +201,7 @@ def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, 
     baseline: IPS is baseline + mean(w (reward - baseline)), so that the order of candidates is invariant to adding a
     constant to all rewards, if the baseline shifts with them.
     """
-    state, model = _FOLD.empty(), candidate.model
+    state, model = _NOTHING, candidate.model
     assert model is not None
     for examples in store:
         weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
@@ -215,7 +216,7 @@ def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, 
 
 def judge_items(candidate: Checkpoint, store: Store, greedy: bool, confidence: float) -> Interval:
     """Return the estimate by IPM: each click has the weight of its item at its rank."""
-    state, model = _FOLD.empty(), candidate.model
+    state, model = _NOTHING, candidate.model
     assert model is not None
     for examples in store:
         shown = examples.slates >= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from ..policies.linear import PolicyFile
 from ..running.checkpoint import stamp_of
 from ..running.engines import Engine, engine_of
 from ..running.executors import Executor, Progress, run
-from ..sums.base import MappedFold
-from ..sums.fingerprint import Content, FingerprintFold
+from ..sums.base import Fold
+from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..wording import Option, Wording
 
 Part = Literal["train", "validate", "test"]
@@ -101,15 +101,14 @@ def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
 
 
 @dataclass(frozen=True)
-class LearntRowsFold(MappedFold):
+class LearntRowsFold(Fold):
     """Reduces a log to the fingerprint of the training and validation thirds."""
 
     by: By
 
-    reducer: ClassVar = FingerprintFold(CONTENT)
-
-    def mapped(self, batch: LogBatch) -> LogBatch:
-        return batch.take(np.setdiff1d(np.arange(len(batch)), rows_of(batch, "test", self.by)))
+    def add(self, part: Fingerprint | None, batch: LogBatch) -> Fingerprint:
+        learnt = np.setdiff1d(np.arange(len(batch)), rows_of(batch, "test", self.by))
+        return FingerprintFold(CONTENT).add(part, batch.take(learnt))
 
 
 def kept_apart(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, reads
-from ..sums.base import MappedFold, Sample, Tee
+from ..sums.base import Fold, Sample, Tee
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
 from ..sums.named import NamedColumns
@@ -29,7 +30,7 @@ _MOST_NUMBERS = 4_000_000  # of a law [n, q, k]: rows are processed in pieces be
 
 
 @dataclass(frozen=True)
-class ComparisonsFold(MappedFold):
+class ComparisonsFold(Fold):
     """Reduces batches to sums of the columns "clicks", ("weight", metric) and ("cost", metric, model).
 
     Rows without a click would add zeros to all of them and are left out. Every column is divided by the
@@ -67,8 +68,9 @@ class ComparisonsFold(MappedFold):
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)
 
-    @property
-    def reducer(self) -> Tee:
+    @cached_property
+    def sums(self) -> Tee:
+        """The folds of the sums."""
         first = self.models[:1]
         compared = [(*first, other) for other in self.models[1:]] or [first]
         blocks = tuple(
@@ -79,7 +81,7 @@ class ComparisonsFold(MappedFold):
         every = Tee(self.spec.folds(self.columns, blocks=blocks))
         return with_groups(every, None if self.by is None else every)
 
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> dict[str, Any]:
         banner = any(metric.against == "banner" for metric in self.metrics)
         numbers, found = [np.empty(0, np.int64)], [np.empty((0, self.columns.width()))]
         for piece in clicked(batch, banner=banner):  # one at a time: their laws are large
@@ -88,7 +90,10 @@ class ComparisonsFold(MappedFold):
         rows, values = np.concatenate(numbers), np.concatenate(found)
         clusters = {name: codes[rows] for name, codes in batch.dependent(self.spec.columns).items()}
         groups = None if self.by is None else batch.labels[self.by].take(rows)
-        return Sample(values, batch.row[rows], clusters, groups=groups)
+        return self.sums.of(Sample(values, batch.row[rows], clusters, groups=groups))
+
+    def result(self, part: dict[str, Any]) -> dict[str, Any]:
+        return self.sums.result(part)
 
     def _values(self, rows: Integers, batch: LogBatch) -> Floats:
         """[r, columns] values of some clicked rows."""

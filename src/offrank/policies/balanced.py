@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..spelling import Spelled
-from ..sums.base import MappedFold, Sample
+from ..sums.base import Fold, Sample
 from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording
 from .base import Ability, Fits, unable
@@ -118,19 +118,15 @@ class Balanced(Spelled, MixedPolicy):
 
 
 @dataclass(frozen=True)
-class _SharesFold(MappedFold):
+class _SharesFold(Fold):
     """Counts the impressions of each arm, each row divided by its inclusion."""
 
     arms: By
 
-    @property
-    def reducer(self) -> Any:
-        return MomentsFold(len(self.arms.policies))
-
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> Moments:
         self.arms.refuse_unknown(batch)
         each = self.arms.arms(batch.contexts)[:, None] == np.arange(len(self.arms.policies))
-        return Sample(each * batch.inverse_inclusion[:, None], batch.row)
+        return MomentsFold().of(Sample(each * batch.inverse_inclusion[:, None], batch.row))
 
     def result(self, found: Moments) -> tuple[float, ...]:
         return tuple((found.sums / found.sums.sum()).tolist())

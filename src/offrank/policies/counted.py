@@ -11,8 +11,8 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..spelling import Spelled, spell
-from ..sums.base import MappedFold
-from ..sums.counts import KeyedCounts, KeyedCountsFold, join
+from ..sums.base import Fold
+from ..sums.counts import KeyedCounts, join, summed
 from .base import Ability, Fits, no_column, unable
 from .registry import POLICIES
 
@@ -94,16 +94,14 @@ class Counted(Spelled, Fits):
 
 
 @dataclass(frozen=True)
-class _ShownFold(MappedFold):
+class _ShownFold(Fold):
     """Counts impressions per context, and per (context, item, rank), each divided by its inclusion."""
 
     by: str
 
-    reducer: ClassVar = KeyedCountsFold()
-
-    def mapped(self, batch: LogBatch) -> tuple[Integers, Floats]:
+    def of(self, batch: LogBatch) -> KeyedCounts:
         context, weight = batch.contexts.keys[self.by], 1.0 / batch.inclusion
         row, rank = np.nonzero(batch.slates >= 0)
         code = batch.contexts.candidates[row, batch.slates[row, rank]]
         keys = np.concatenate([context, join(context[row], code, rank)])
-        return keys, np.concatenate([weight, weight[row]])
+        return KeyedCounts(*summed([keys], [np.concatenate([weight, weight[row]])]))

@@ -70,26 +70,6 @@ def files_of(source: Source) -> Any:
     return getattr(getattr(source, "table", None), "files", None)
 
 
-@dataclass(frozen=True)
-class FilesFold:
-    """Reduces the batches of a `ByFile` to {name of a file: numbers that its rows have}."""
-
-    folder: str
-
-    def empty(self) -> dict[str, int]:
-        return {}
-
-    def add(self, state: dict[str, int], batch: LogBatch) -> dict[str, int]:
-        last = int(batch.row.max(initial=batch.base)) - batch.base + 1
-        return self.merge(state, {file_name(self.folder, batch.file): last} if len(batch) else {})
-
-    def merge(self, left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
-        return left | {name: max(rows, left.get(name, 0)) for name, rows in right.items()}
-
-    def finish(self, state: dict[str, int]) -> dict[str, int]:
-        return state
-
-
 def file_name(folder: str, file: str) -> str:
     """The name of a file that is the same from wherever it is read on this machine."""
     return os.path.normpath(os.path.join(folder, file))  # noqa: PTH118  an address is no path

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import ODD, hashed
+from ..sums.base import Fold
 from .features import Dense, SlateColumns
 
 Keys = NDArray[np.uint64]
@@ -63,6 +64,33 @@ class TrainingState:
     slots: int = 0
     width: int = 0
     limit: np.uint64 = field(default=_ALL)
+    numbers: int = MOST_NUMBERS
+
+    def __add__(self, other: TrainingState) -> TrainingState:
+        both = replace(
+            self,
+            pieces=(*self.pieces, *other.pieces),
+            read=self.read + other.read,
+            slots=max(self.slots, other.slots),
+            width=max(self.width, other.width),
+            limit=min(self.limit, other.limit),
+        )
+        return both.cut() if sum(map(len, both.pieces)) > 2 * both.most else both
+
+    @property
+    def most(self) -> int:
+        """The number of rows that may be held."""
+        return max(1, self.numbers // (self.slots * self.width + _BESIDE))
+
+    def cut(self) -> TrainingState:
+        """The same with the rows of the smallest hashes only, in one piece."""
+        rows, most = self.rows, self.most
+        if len(rows) <= most:
+            return replace(self, pieces=(rows,))
+        order = np.argsort(rows.key, kind="stable")
+        limit = rows.key[order[most]]
+        kept = order[rows.key[order] < limit]
+        return replace(self, pieces=(rows.take(kept),), limit=min(self.limit, limit))
 
     @property
     def rows(self) -> TrainingRows:
@@ -82,7 +110,7 @@ class TrainingState:
 
 
 @dataclass(frozen=True)
-class TrainingFold:
+class TrainingFold(Fold):
     """Keeps the features and rewards of the logged slates, of a large log those of the rows with the smallest hashes.
 
     columns: those of the features. key: the column that decides which rows are learnt from together, None: each alone.
@@ -92,10 +120,8 @@ class TrainingFold:
     key: str | None
     numbers: int = MOST_NUMBERS
 
-    def empty(self) -> TrainingState:
-        return TrainingState()
-
-    def add(self, state: TrainingState, batch: LogBatch) -> TrainingState:
+    def add(self, part: TrainingState | None, batch: LogBatch) -> TrainingState:
+        state = TrainingState(numbers=self.numbers) if part is None else part
         if not len(batch):
             return state
         contexts, key = batch.contexts, hashed(batch.row)
@@ -104,36 +130,12 @@ class TrainingFold:
         x = self.columns.of_slates(contexts, rows, batch.slates[rows, :slots], slots, width)
         x = x.reshape(len(rows), slots, width)
         found = TrainingRows(key[rows], groups(batch, self.key)[rows], x, batch.reward[rows], 1 / batch.inclusion[rows])
-        return self.merge(state, TrainingState((found,), len(batch), slots, width))
+        return state + TrainingState((found,), len(batch), slots, width, numbers=self.numbers)
 
-    def merge(self, left: TrainingState, right: TrainingState) -> TrainingState:
-        both = TrainingState(
-            (*left.pieces, *right.pieces),
-            left.read + right.read,
-            max(left.slots, right.slots),
-            max(left.width, right.width),
-            min(left.limit, right.limit),
-        )
-        return self._cut(both) if sum(map(len, both.pieces)) > 2 * self._most(both) else both
-
-    def finish(self, state: TrainingState) -> TrainingState:
-        kept = self._cut(state)
+    def result(self, part: TrainingState) -> TrainingState:
+        kept = part.cut()
         rows = kept.rows
         return replace(kept, pieces=(rows.take(rows.order),))
-
-    def _most(self, state: TrainingState) -> int:
-        """The number of rows that may be held."""
-        return max(1, self.numbers // (state.slots * state.width + _BESIDE))
-
-    def _cut(self, state: TrainingState) -> TrainingState:
-        """The same with the rows of the smallest hashes only, in one piece."""
-        rows, most = state.rows, self._most(state)
-        if len(rows) <= most:
-            return replace(state, pieces=(rows,))
-        order = np.argsort(rows.key, kind="stable")
-        limit = rows.key[order[most]]
-        kept = order[rows.key[order] < limit]
-        return replace(state, pieces=(rows.take(kept),), limit=min(state.limit, limit))
 
 
 def groups(batch: LogBatch, key: str | None) -> Keys:

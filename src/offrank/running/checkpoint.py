@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from ..errors import StateError, UsageError
 from ..files import atomic_write
-from ..log.batch import LogBatch
 from ..log.source import Source
 from ..sums.base import Fold
 from ..wording import Option, Wording
@@ -20,8 +19,6 @@ from .identity import digest
 from .states import dumps, loads
 
 __all__ = ["CheckpointFolder", "Stamped", "stamp_of"]
-
-S = TypeVar("S")
 
 SECONDS = 2.0
 """The shortest time between two writings."""
@@ -106,7 +103,7 @@ class CheckpointFolder(Executor):
         if self.executor is not None:
             self.executor.shutdown(wait, cancel_futures=cancel_futures)
 
-    def kept(self, source: Source, fold: Fold[S, LogBatch, Any], parts: int) -> Kept[S]:
+    def kept(self, source: Source, fold: Fold, parts: int) -> Kept:
         """Return what is kept of a pass over a log, and begin it if nothing is.
 
         Parameters:
@@ -141,21 +138,21 @@ class CheckpointFolder(Executor):
         self.folder.mkdir(parents=True, exist_ok=True)
         anew = self.fresh and path not in self._begun
         self._begun.add(path)
-        found = Kept(path, {**stamp, "number of parts": parts}, fold.empty())
+        found = Kept(path, {**stamp, "number of parts": parts}, None)
         return found if anew or not path.exists() else found.read()
 
 
 @dataclass
-class Kept(Generic[S]):
+class Kept:
     """The state of the first parts of a log. stamp: what the log is; done: how many parts are merged."""
 
     path: Path
     stamp: Mapping[str, Any]
-    state: S
+    state: Any
     done: int = 0
     _next: float = 0.0
 
-    def read(self) -> Kept[S]:
+    def read(self) -> Kept:
         """Return the same with what was kept before.
 
         Raises:
@@ -175,7 +172,7 @@ class Kept(Generic[S]):
         self.state, self.done = found["state"], found["done"]
         return self
 
-    def keep(self, state: S, done: int, *, last: bool) -> None:
+    def keep(self, state: Any, done: int, *, last: bool) -> None:
         """Write the state of so many parts; seldom enough that it costs little."""
         begun = time.monotonic()
         if begun < self._next and not last:

@@ -7,24 +7,22 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from itertools import islice
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import EmptyLogError, UsageError
 from ..log.batch import Limits, LogBatch, RunCache
 from ..log.source import Source
-from ..sums.base import Fold
+from ..sums.base import Fold, total
 from .checkpoint import CheckpointFolder, Kept
 from .engines import engine_of
 
 __all__ = ["Executor", "Progress", "reduced", "run"]
-
-S = TypeVar("S")
-R = TypeVar("R")
 
 Progress = Callable[[int, int], None]
 """Called with (parts done, total parts)."""
@@ -49,57 +47,57 @@ _MOST_IN_LAW = 1 << 24
 
 def run(
     source: Source,
-    fold: Fold[S, LogBatch, R],
+    fold: Fold,
     executor: Executor | None = None,
     progress: Progress | None = None,
     cache: RunCache | None = None,
-) -> R:
-    """Fold a whole log: each part separately, with states merged in the order of the parts.
+) -> Any:
+    """Fold a whole log: each part separately, with the sums of parts added in their order.
 
     executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`), or a
     `CheckpointFolder`; by default as many threads as there are cores, or what holds the log. Interrupting cancels parts
     that have not begun. cache: of batches.
     """
-    return fold.finish(reduced(source, fold, executor, progress, cache))
+    return fold.result(reduced(source, fold, executor, progress, cache))
 
 
 def reduced(
     source: Source,
-    fold: Fold[S, LogBatch, Any],
+    fold: Fold,
     executor: Executor | None = None,
     progress: Progress | None = None,
     cache: RunCache | None = None,
-) -> S:
-    """The state of a whole log, which `run` finishes.
+) -> Any:
+    """The sum of a whole log, of which `run` gives the result.
 
     Raises:
         UsageError: an executor is given for a log that an engine reduces.
+        EmptyLogError: there was nothing to read.
     """
     within = _Pass(RunCache() if cache is None else cache)
     if (engine := engine_of(source)) is not None:
         if executor is not None:
             remedy = "omit executor=, or on the command line --workers and --checkpoint"
             raise UsageError(f"{source.describe()} is reduced by its own engine", remedy)
-        return reduce(fold.merge, engine.each(partial(_reduce, source, fold, within), progress), fold.empty())
-    every, kept = range(source.parts()), None
-    within = replace(within, limits=Limits() if len(every) > 1 else None)
-    seen = progress.read if isinstance(progress, RowProgress) else None
-    if isinstance(executor, CheckpointFolder):
-        kept = executor.kept(source, fold, len(every))
-        every, executor = every[kept.done :], executor.executor
-    if executor is not None:
-        within = replace(within, seen=seen if isinstance(executor, ThreadPoolExecutor) else None)
-        submitted = (executor.submit(_reduce, source, fold, within, part) for part in every)
-        return _merge(submitted, len(every), fold, progress, kept)
-    stop = threading.Event()
-    within = replace(within, seen=seen, stop=stop)
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        try:
-            submitted = (threads.submit(_reduce, source, fold, within, part) for part in every)
-            return _merge(submitted, len(every), fold, progress, kept)
-        except BaseException:
-            stop.set()
-            raise
+        found = reduce(total, engine.each(partial(_reduce, source, fold, within), progress), None)
+    else:
+        every, kept, stop = range(source.parts()), None, threading.Event()
+        limits = Limits() if len(every) > 1 else None
+        if isinstance(executor, CheckpointFolder):
+            kept = executor.kept(source, fold, len(every))
+            every, executor = every[kept.done :], executor.executor
+        with ThreadPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
+            seen = progress.read if isinstance(progress, RowProgress) and isinstance(pool, ThreadPoolExecutor) else None
+            within = replace(within, limits=limits, seen=seen, stop=stop if executor is None else None)
+            try:
+                submitted = (pool.submit(_reduce, source, fold, within, part) for part in every)
+                found = _merge(submitted, len(every), progress, kept)
+            except BaseException:
+                stop.set()
+                raise
+    if found is None:
+        raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
+    return found
 
 
 @dataclass(frozen=True)
@@ -121,9 +119,9 @@ def _keep_freed_memory() -> None:
     np.empty((32 << 20) - (16 << 10), np.uint8)
 
 
-def _reduce(source: Source, fold: Fold[S, LogBatch, Any], within: _Pass, part: int) -> S:
+def _reduce(source: Source, fold: Fold, within: _Pass, part: int) -> Any:
     _keep_freed_memory()
-    state = fold.empty()
+    state = None
     for batch in source.batches(part):
         if within.stop is not None and within.stop.is_set():
             break
@@ -145,29 +143,22 @@ def _of_bounded_laws(batch: LogBatch) -> Iterator[LogBatch]:
         yield replace(some, skipped={}) if start else some
 
 
-def _merge(
-    submitted: Iterator[Future[S]],
-    parts: int,
-    fold: Fold[S, LogBatch, Any],
-    progress: Progress | None,
-    kept: Kept[S] | None,
-) -> S:
-    """Merge what so many parts return, in their order; later parts are submitted as earlier ones are merged."""
-    merged, done = ([], 0) if kept is None else ([kept.state], kept.done)
+def _merge(submitted: Iterator[Future[Any]], parts: int, progress: Progress | None, kept: Kept | None) -> Any:
+    """Add what so many parts return, in their order; later parts are submitted as earlier ones are added."""
+    merged, done = (None, 0) if kept is None else (kept.state, kept.done)
     parts, futures = done + parts, deque(islice(submitted, AHEAD))
     try:
         while futures:
             while not (first := futures[0]).done():  # if signals restart system calls, one long wait ignores Ctrl-C
                 wait([first], timeout=0.5)
-            found, done = futures.popleft().result(), done + 1
-            merged = [fold.merge(merged[0], found) if merged else found]
+            merged, done = total(merged, futures.popleft().result()), done + 1
             futures.extend(islice(submitted, 1))
             if kept is not None:
-                kept.keep(merged[0], done, last=not futures)
+                kept.keep(merged, done, last=not futures)
             if progress is not None:
                 progress(done, parts)
     except BaseException:
         for future in futures:
             future.cancel()
         raise
-    return merged[0] if merged else fold.empty()
+    return merged

@@ -41,14 +41,15 @@ class Quantity:
 class Quantities:
     """The list of what a pass over a log counts, by name, and the columns that are read for it.
 
-    source: tells which columns there are. needs: the columns of all. reasons: why others cannot be had, by name.
-    cache: of batches, while the log is read.
+    source: tells which columns there are. needs: the columns of all. folds: by name; fold: counts all of them together.
+    reasons: why others cannot be had, by name. cache: of batches, while the log is read.
     """
 
     def __init__(self, source: Source, needs: Needs | None = None, cache: RunCache | None = None) -> None:
         self.source, self.needs = source, needs or Needs()
         self.cache = RunCache() if cache is None else cache
         self.folds: dict[str, Any] = {}
+        self.fold = Tee(self.folds)
         self.reasons: dict[str, str] = {}
 
     def add(self, *more: Quantity) -> None:
@@ -66,11 +67,6 @@ class Quantities:
             self.folds[one.name] = OptionalFold(one.fold) if one.optional else one.fold
             self.needs |= needed
 
-    @property
-    def fold(self) -> Tee:
-        """The fold that counts all of them together."""
-        return Tee(self.folds)
-
     def state(self, executor: Executor | None = None, progress: Progress | None = None) -> dict[str, Any]:
         """Read the log once and return what was counted before it is finished: states of equal folds can be merged."""
         found: dict[str, Any] = reduced(self.source.select(self.needs), self.fold, executor, progress, self.cache)
@@ -82,7 +78,7 @@ class Quantities:
 
     def finish(self, state: dict[str, Any]) -> dict[str, Any]:
         """Return what follows from a state, by name."""
-        found = self.fold.finish(state)
+        found = self.fold.result(state)
         refused = {name: one.reason for name, one in found.items() if isinstance(one, Unavailable)}
         self.reasons |= refused
         return {name: one for name, one in found.items() if name not in refused}

@@ -26,7 +26,7 @@ from ..files import most_unpacked, refuse_bomb
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 
-SCHEMA = 9
+SCHEMA = 10
 """The version of the format; it also changes where a state of the same form means something else."""
 
 _HOMES = {
@@ -37,6 +37,7 @@ _HOMES = {
     "CellCounts": "checks.own_clicks",
     "Cells": "bounds.cells",
     "Chunk": "clicks.sessions",
+    "ChunkSums": "checks.along",
     "ClusterSums": "sums.buckets",
     "Content": "sums.fingerprint",
     "Contents": "checks.duplicates",
@@ -46,11 +47,16 @@ _HOMES = {
     "Counting": "clicks.counts",
     "DocumentSums": "clicks.covariates",
     "Examples": "learning.examples",
+    "FileRows": "evaluation.state_file",
     "Fingerprint": "sums.fingerprint",
     "Gathering": "log.texts",
     "Graded": "verbs.clicks.graded",
+    "Groups": "sums.group_by",
+    "Heaviest": "evaluation.diagnostics",
     "Impressions": "checks.rows",
     "KeyedCounts": "sums.counts",
+    "Largest": "sums.largest",
+    "LeastHashes": "checks.overview",
     "Moments": "sums.moments",
     "Pile": "clicks.sessions",
     "RepeatRows": "checks.repeats",

@@ -14,7 +14,7 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, reads
 from ..policies.tilted import Tilted
-from ..sums.base import MappedFold, PlusFold
+from ..sums.base import Fold
 
 STRENGTHS = (0.25, 0.5, 1.0, -0.5)
 """How far pseudo-targets lean towards the target's order: a little, much, and away from it."""
@@ -41,7 +41,7 @@ def _able(needs: Callable[..., Needs], policy: AnyPolicy, ability: str) -> bool:
 
 
 @dataclass(frozen=True)
-class DistanceFold(MappedFold):
+class DistanceFold(Fold):
     """The distance of each target from the logging policy: the mean of max(1 - weight, 0) of items at ranks.
 
     That is the total variation between what both show at a rank, averaged over impressions and ranks: from 0 to 1.
@@ -51,11 +51,7 @@ class DistanceFold(MappedFold):
     targets: tuple[AnyPolicy, ...]
     logging: AnyPolicy
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(np.zeros(len(self.targets) + 1))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         filled = np.arange(batch.slates.shape[1]) < batch.contexts.length[:, None]
         share = filled / np.maximum(batch.contexts.length, 1)[:, None] / batch.inclusion[:, None]
         logging, away = propensities(self.logging, batch), []

@@ -1,12 +1,15 @@
-"""The interface of folds: an associative merge with an identity, so that chunks and machines need no special case."""
+"""The interface of folds: what each batch adds is a part, and parts add up, on one machine or many.
+
+`total` adds two parts; None is the sum of none. So no fold says what nothing is, and no backend is a special case.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, cast, final
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +17,44 @@ from numpy.typing import NDArray
 from ..errors import AbilityError
 from ..log.batch import Floats, Integers, Labels
 
-S = TypeVar("S")
-B = TypeVar("B", contravariant=True)
-R = TypeVar("R", covariant=True)
+
+class Fold(ABC):  # noqa: B024  each has one of `of` and `add`
+    """What is counted of a log, batch by batch. Parts add up by `total`, in any order and from any machine."""
+
+    def of(self, batch: Any) -> Any:
+        """The part of a batch; one of no rows changes nothing."""
+        return self.add(None, batch)
+
+    def add(self, part: Any, batch: Any) -> Any:
+        """The sum of a part, which may be changed, and a batch's. For folds to which what is there tells what to skip.
+
+        part: None at first.
+        """
+        return total(part, self.of(batch))
+
+    def result(self, part: Any) -> Any:
+        """The result, by default the part itself."""
+        return part
 
 
-class Fold(Protocol[S, B, R]):
-    """Reduces batches B to a state S and a result R. `merge` is associative, `empty` its identity.
+def total(left: Any, right: Any) -> Any:
+    """The sum of two parts, neither of which is changed: of none if both are None.
 
-    The result is the state, unless a class that derives from this one says otherwise.
+    Arrays of equal dimension are padded with zeros along each axis; of dicts the values of each name are added; others
+    have `+`. What cannot be had of one part cannot be had of the sum.
     """
-
-    def empty(self) -> S: ...
-
-    def add(self, state: S, batch: B) -> S: ...
-
-    def merge(self, left: S, right: S) -> S: ...
-
-    def finish(self, state: S) -> R:
-        return cast(R, state)
+    if left is None or right is None:
+        return right if left is None else left
+    if isinstance(left, Unavailable) or isinstance(right, Unavailable):
+        return left if isinstance(left, Unavailable) else right
+    if type(left) is dict:
+        return left | {name: total(left.get(name), one) for name, one in right.items()}
+    if not isinstance(left, np.ndarray):
+        return left + right
+    both = np.zeros(np.maximum(left.shape, right.shape))
+    for one in (left, right):
+        both[tuple(map(slice, one.shape))] += one
+    return both
 
 
 class Summable(Protocol):
@@ -76,79 +98,18 @@ class Sample:
         return np.ascontiguousarray(self.values.T)
 
 
-class MappedFold(ABC):
-    """A fold that maps each batch and passes the result to another fold, the `reducer`."""
-
-    @property
-    @abstractmethod
-    def reducer(self) -> Fold[Any, Any, Any]:
-        """The fold that keeps the state."""
-
-    def mapped(self, batch: Any) -> Any:
-        """The input of the reducer for a batch; by default the batch itself."""
-        return batch
-
-    def result(self, found: Any) -> Any:
-        """The result, made from that of the reducer; by default the same."""
-        return found
-
-    @final
-    def empty(self) -> Any:
-        return self.reducer.empty()
-
-    @final
-    def add(self, state: Any, batch: Any) -> Any:
-        return self.reducer.add(state, self.mapped(batch))
-
-    @final
-    def merge(self, left: Any, right: Any) -> Any:
-        return self.reducer.merge(left, right)
-
-    @final
-    def finish(self, state: Any) -> Any:
-        return self.result(self.reducer.finish(state))
-
-
-def total(left: Floats, right: Floats) -> Floats:
-    """The sum of two arrays of equal dimension, the shorter one padded with zeros along each axis."""
-    both = np.zeros(np.maximum(left.shape, right.shape))
-    for one in (left, right):
-        both[tuple(map(slice, one.shape))] += one
-    return both
-
-
-@dataclass(frozen=True, eq=False)
-class PlusFold(Fold[Any, Any, Any]):
-    """Adds up values by their `+`, arrays as `total` does; `zero` is the sum of none."""
-
-    zero: Any
-
-    def empty(self) -> Any:
-        return self.zero.copy() if isinstance(self.zero, np.ndarray) else self.zero  # who is given it may add to it
-
-    def merge(self, left: Any, right: Any) -> Any:
-        return total(left, right) if isinstance(left, np.ndarray) else left + right
-
-    add = merge  # type: ignore[assignment]  # a batch is a value
-
-
 @dataclass(frozen=True)
-class Tee:
+class Tee(Fold):
     """Several named folds over the same batches."""
 
-    folds: Mapping[str, Fold[Any, Any, Any]]
+    folds: Mapping[str, Fold]
 
-    def empty(self) -> dict[str, Any]:
-        return {name: fold.empty() for name, fold in self.folds.items()}
+    def add(self, part: dict[str, Any] | None, batch: Any) -> dict[str, Any]:
+        known = part or {}
+        return {name: fold.add(known.get(name), batch) for name, fold in self.folds.items()}
 
-    def add(self, state: dict[str, Any], batch: Any) -> dict[str, Any]:
-        return {name: fold.add(state[name], batch) for name, fold in self.folds.items()}
-
-    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-        return {name: fold.merge(left[name], right[name]) for name, fold in self.folds.items()}
-
-    def finish(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {name: fold.finish(state[name]) for name, fold in self.folds.items()}
+    def result(self, part: dict[str, Any]) -> dict[str, Any]:
+        return {name: fold.result(part[name]) for name, fold in self.folds.items()}
 
 
 @dataclass(frozen=True)
@@ -159,29 +120,20 @@ class Unavailable:
 
 
 @dataclass(frozen=True)
-class OptionalFold:
+class OptionalFold(Fold):
     """A fold whose result is an Unavailable if a policy lacks an ability that it needs."""
 
-    fold: Fold[Any, Any, Any]
+    fold: Fold
 
-    def empty(self) -> Any:
-        return self.fold.empty()
+    def add(self, part: Any, batch: Any) -> Any:
+        return part if isinstance(part, Unavailable) else _if_able(self.fold.add, part, batch)
 
-    def add(self, state: Any, batch: Any) -> Any:
-        return _if_able(self.fold.add, state, batch)
-
-    def merge(self, left: Any, right: Any) -> Any:
-        return _if_able(self.fold.merge, left, right)
-
-    def finish(self, state: Any) -> Any:
-        return _if_able(self.fold.finish, state)
+    def result(self, part: Any) -> Any:
+        return part if isinstance(part, Unavailable) else _if_able(self.fold.result, part)
 
 
-def _if_able(step: Callable[..., Any], *states: Any) -> Any:
-    for state in states:
-        if isinstance(state, Unavailable):
-            return state
+def _if_able(step: Callable[..., Any], *given: Any) -> Any:
     try:
-        return step(*states)
+        return step(*given)
     except AbilityError as error:
         return Unavailable(error.message)

@@ -7,6 +7,7 @@ cluster has a line of its own, whatever its code is; above it, clusters are put 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,61 +25,52 @@ BUCKETS_OF_A_GROUP = 512
 class ClusterSums:
     """The sums [g, 1 + products + columns or more] over clusters; the first column counts rows.
 
-    codes: [g] of the clusters, ascending; None where the lines are hash buckets.
+    codes: [g] of the clusters, ascending; None where the lines are hash buckets. buckets: how many there may be.
     """
 
     codes: NDArray[np.uint64] | None
     sums: Floats
+    buckets: int = BUCKETS
+
+    def __add__(self, other: ClusterSums) -> ClusterSums:
+        if self.codes is not None and other.codes is not None:
+            codes, place = np.unique(np.concatenate([self.codes, other.codes]), return_inverse=True)
+            if len(codes) <= self.buckets:
+                sums = np.zeros((len(codes), max(self.sums.shape[1], other.sums.shape[1])))
+                start = len(self.codes)
+                for which, one in ((place[:start], self.sums), (place[start:], other.sums)):
+                    sums[which, : one.shape[1]] += one  # no code occurs twice in one of them
+                return ClusterSums(codes, sums, self.buckets)
+        every = []
+        for part in (self, other):
+            sums = part.sums
+            if part.codes is not None:
+                sums = np.zeros((self.buckets, part.sums.shape[1]))
+                np.add.at(sums, _kernels.bucket_of(part.codes, self.buckets), part.sums)
+            every.append(sums)
+        return ClusterSums(None, total(*every), self.buckets)
 
 
 @dataclass(frozen=True)
-class BucketsFold(Fold[ClusterSums, Sample, ClusterSums]):
+class BucketsFold(Fold):
     """Reduces samples to the sums of each cluster, or of each bucket if there are more clusters than buckets.
 
     cluster: the clusters of a sample, by default its key. buckets: a power of two.
     """
 
-    columns: int
     cluster: str | None = None
     buckets: int = BUCKETS
     products: Products = ()
 
-    def empty(self) -> ClusterSums:
-        return ClusterSums(np.empty(0, np.uint64), np.zeros((0, 1 + len(self.products) + self.columns)))
-
-    def add(self, state: ClusterSums, batch: Sample) -> ClusterSums:
+    def add(self, part: ClusterSums | None, batch: Sample) -> ClusterSums:
         codes = batch.key if self.cluster is None else batch.clusters[self.cluster]
-        if not len(codes):
-            return state
         values = with_products(batch.columns, self.products) if self.products else batch.columns
-        if state.codes is not None:
+        if part is None or part.codes is not None:
             found, own = np.empty(self.buckets, np.uint64), np.zeros((self.buckets, 1 + len(values)))
             count = _kernels.cluster_sums(found, own, values, codes, np.full(4 * self.buckets, -1))
             if count >= 0:
-                return self.merge(state, ClusterSums(found[:count], own[:count]))
+                order = np.argsort(found[:count], kind="stable")
+                return cast(ClusterSums, total(part, ClusterSums(found[order], own[order], self.buckets)))
         sums = np.zeros((self.buckets, 1 + len(values)))
         _kernels.bucket_sums(sums, values, codes)
-        return self.merge(state, ClusterSums(None, sums))
-
-    def merge(self, left: ClusterSums, right: ClusterSums) -> ClusterSums:
-        if left.codes is None or right.codes is None:
-            return self._in_buckets(left, right)
-        codes, place = np.unique(np.concatenate([left.codes, right.codes]), return_inverse=True)
-        if len(codes) > self.buckets:
-            return self._in_buckets(left, right)
-        sums = np.zeros((len(codes), max(left.sums.shape[1], right.sums.shape[1])))
-        start = len(left.codes)
-        for which, one in ((place[:start], left.sums), (place[start:], right.sums)):
-            sums[which, : one.shape[1]] += one  # no code occurs twice in one of them
-        return ClusterSums(codes, sums)
-
-    def _in_buckets(self, *states: ClusterSums) -> ClusterSums:
-        """Return the sums of two states by bucket."""
-        every = []
-        for state in states:
-            sums = state.sums
-            if state.codes is not None:
-                sums = np.zeros((self.buckets, state.sums.shape[1]))
-                np.add.at(sums, _kernels.bucket_of(state.codes, self.buckets), state.sums)
-            every.append(sums)
-        return ClusterSums(None, total(*every))
+        return cast(ClusterSums, total(part, ClusterSums(None, sums, self.buckets)))

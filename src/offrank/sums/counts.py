@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers
 from ..log.hashing import ODD, SEED, finish
-from .base import MappedFold, PlusFold
 
 K = TypeVar("K", bound=np.generic)
 W = TypeVar("W", bound=np.generic)
@@ -32,16 +31,6 @@ class KeyedCounts:
     def of(self, keys: Integers) -> Floats:
         """The counts of these keys, 0 for unseen keys."""
         return looked_up(self.keys, self.counts, keys)
-
-
-@dataclass(frozen=True)
-class KeyedCountsFold(MappedFold):
-    """Reduces (keys [n], weights [n]) to the weight of each distinct key."""
-
-    reducer: ClassVar = PlusFold(KeyedCounts(np.empty(0, np.int64), np.empty(0)))
-
-    def mapped(self, batch: tuple[Integers, Floats]) -> KeyedCounts:
-        return KeyedCounts(*summed([batch[0]], [batch[1]]))
 
 
 def join(*parts: Integers | int) -> Integers:

@@ -7,7 +7,7 @@ under another name, in another format, order or partition, within a larger log o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from . import _kernels_rows as kernels
+from .base import Fold
 from .counts import summed
 
 Keys = NDArray[np.uint64]
@@ -72,7 +73,7 @@ class Fingerprint:
     """A sample of the distinct rows of a log.
 
     - content: the hashed columns. rows: the number of rows.
-    - keys: [e] hashes, ascending: all hashes of the log up to `limit`. counts: [e] rows of each.
+    - keys: [e] hashes, ascending: all hashes of the log up to `limit`. counts: [e] rows of each. keep: the most keys.
     """
 
     content: Content
@@ -80,6 +81,18 @@ class Fingerprint:
     keys: Keys
     counts: NDArray[np.int64]
     limit: int
+    keep: int = KEEP
+
+    def __add__(self, other: Fingerprint) -> Fingerprint:
+        keys, counts = summed([self.keys, other.keys], [self.counts, other.counts])
+        limit = min(self.limit, other.limit)
+        return Fingerprint(self.content, self.rows + other.rows, keys, counts, limit, self.keep).cut()
+
+    def cut(self) -> Fingerprint:
+        """The same with as many keys as are kept."""
+        keys = self.keys[: self.keep]
+        limit = min(self.limit, _limit(keys, self.keep))
+        return replace(self, keys=keys, counts=self.counts[: self.keep], limit=limit)
 
     def __eq__(self, other: object) -> bool:
         """Whether it is of the same rows, judged by the sample."""
@@ -105,7 +118,7 @@ class Fingerprint:
 
 
 @dataclass(frozen=True)
-class FingerprintFold:
+class FingerprintFold(Fold):
     """Reduces a log to its fingerprint. keep: the most distinct rows; upto: larger keys are ignored."""
 
     content: Content
@@ -117,22 +130,11 @@ class FingerprintFold:
         """The fold for a log that is to be compared with another fingerprint."""
         return cls(other.content, KEEP_JUDGED, other.limit)
 
-    def empty(self) -> Fingerprint:
-        return Fingerprint(self.content, 0, np.empty(0, np.uint64), np.empty(0, np.int64), self.upto)
-
-    def add(self, state: Fingerprint, batch: LogBatch) -> Fingerprint:
-        keys = self.content.keys(batch)
-        keys, counts = np.unique(keys[keys <= np.uint64(state.limit)], return_counts=True)
-        return self.merge(state, Fingerprint(self.content, len(batch), keys, counts, self.upto))
-
-    def merge(self, left: Fingerprint, right: Fingerprint) -> Fingerprint:
-        rows = left.rows + right.rows
-        keys, counts = summed([left.keys, right.keys], [left.counts, right.counts])
-        keys, counts = keys[: self.keep], counts[: self.keep]
-        return Fingerprint(self.content, rows, keys, counts, min(self.upto, _limit(keys, self.keep)))
-
-    def finish(self, state: Fingerprint) -> Fingerprint:
-        return state
+    def add(self, part: Fingerprint | None, batch: LogBatch) -> Fingerprint:
+        keys, limit = self.content.keys(batch), self.upto if part is None else part.limit
+        keys, counts = np.unique(keys[keys <= np.uint64(limit)], return_counts=True)
+        found = Fingerprint(self.content, len(batch), keys, counts, self.upto, self.keep).cut()
+        return found if part is None else part + found
 
 
 def _first(hashes: Keys, place: int, bits: int) -> Keys:

@@ -2,60 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import Labels, LogBatch
-from .base import Fold, Sample, Tee
-
-S = TypeVar("S")
-R = TypeVar("R")
+from .base import Fold, Sample, Tee, total
 
 MOST_GROUPS = 2_000
 
 
 @dataclass(frozen=True)
-class GroupBy(Generic[S, R]):
-    """Keeps a state of `fold` for each group that occurs in the samples.
+class Groups:
+    """A part of each group. of: by the group's name."""
+
+    of: Mapping[str, Any]
+
+    def __add__(self, other: Groups) -> Groups:
+        """The parts of all groups.
+
+        Raises:
+            UsageError: more than MOST_GROUPS groups, whose parts would outgrow the memory.
+        """
+        found = total(dict(self.of), dict(other.of))
+        _refuse_many(len(found))
+        return Groups(found)
+
+
+@dataclass(frozen=True)
+class GroupBy(Fold):
+    """Keeps a part of `fold` for each group that occurs in the samples.
 
     Raises:
-        UsageError: more than MOST_GROUPS groups, whose states would outgrow the memory.
+        UsageError: too many groups.
     """
 
-    fold: Fold[S, Sample, R]
+    fold: Fold
 
-    def empty(self) -> dict[str, S]:
-        return {}
-
-    def add(self, state: dict[str, S], batch: Sample) -> dict[str, S]:
+    def add(self, part: Groups | None, batch: Sample) -> Groups:
         assert batch.groups is not None
-        state, codes = dict(state), batch.groups.codes
+        codes, found = batch.groups.codes, dict[str, Any]() if part is None else dict(part.of)
         order = np.argsort(codes, kind="stable")
         present, starts = np.unique(codes[order], return_index=True)
-        _refuse_many(len(present))  # before their states are made
+        _refuse_many(len(present))  # before their parts are made
         groups = np.split(order, starts[1:]) if len(order) else []
         for code, rows in zip(present, groups, strict=True):
             name = batch.groups.names[code]
-            before = state.get(name)
-            state[name] = self.fold.add(self.fold.empty() if before is None else before, batch.take(rows))
-        return _bounded(state)
+            found[name] = self.fold.add(found.get(name), batch.take(rows))
+        _refuse_many(len(found))
+        return Groups(found)
 
-    def merge(self, left: dict[str, S], right: dict[str, S]) -> dict[str, S]:
-        merged = dict(left)
-        for name, state in right.items():
-            merged[name] = self.fold.merge(merged[name], state) if name in merged else state
-        return _bounded(merged)
-
-    def finish(self, state: dict[str, S]) -> dict[str, R]:
-        return {name: self.fold.finish(state[name]) for name in sorted(state)}
+    def result(self, part: Groups) -> dict[str, Any]:
+        return {name: self.fold.result(part.of[name]) for name in sorted(part.of)}
 
 
-def with_groups(whole: Fold[Any, Sample, Any], each: Fold[Any, Sample, Any] | None) -> Tee:
+def with_groups(whole: Fold, each: Fold | None) -> Tee:
     """Reduces the samples of the `whole` log, and those of `each` group unless that is None."""
     return Tee({"whole": whole} if each is None else {"whole": whole, "groups": GroupBy(each)})
 
@@ -77,11 +82,6 @@ def by_slots(batch: LogBatch) -> Labels:
     """Group rows by their number of slots."""
     slots, codes = np.unique(batch.contexts.length, return_inverse=True)
     return Labels(codes, tuple(str(number) for number in slots))
-
-
-def _bounded(state: dict[str, S]) -> dict[str, S]:
-    _refuse_many(len(state))
-    return state
 
 
 def _refuse_many(groups: int) -> None:

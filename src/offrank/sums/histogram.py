@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from . import _kernels
-from .base import MappedFold, PlusFold, Sample
+from .base import Fold, Sample
 
 _BINS = 4096  # of one sign
 
@@ -29,16 +29,12 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class HistogramFold(MappedFold):
+class HistogramFold(Fold):
     """Counts rows of the chosen columns in bins with edges 2^e and 1.5 * 2^e on either side of zero."""
 
     columns: tuple[int, ...]
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(np.zeros((len(self.columns), 2 * _BINS)))
-
-    def mapped(self, batch: Sample) -> Floats:
+    def of(self, batch: Sample) -> Floats:
         counts = np.zeros((len(self.columns), 2 * _BINS))
         _kernels.half_octaves(counts, batch.columns, np.array(self.columns, dtype=np.int64))
         return counts

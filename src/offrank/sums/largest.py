@@ -14,25 +14,31 @@ _ROOM = 4
 """Values that are collected before the largest of them are selected, as a multiple of those kept."""
 
 
-@dataclass(frozen=True)
-class LargestFold(Fold[Floats, Sample, Floats]):
-    """Keeps the `keep` largest values of the chosen columns in descending order. State: [len(columns), keep].
+@dataclass(frozen=True, eq=False)
+class Largest:
+    """The largest values [columns, keep] of each column, in descending order; -inf where there are fewer."""
 
-    absolute: whether the signs do not count.
-    """
+    values: Floats
+
+    def __add__(self, other: Largest) -> Largest:
+        both = np.sort(np.concatenate([self.values, other.values], axis=1), axis=1)
+        return Largest(both[:, : -self.values.shape[1] - 1 : -1].copy())
+
+
+@dataclass(frozen=True)
+class LargestFold(Fold):
+    """Keeps the `keep` largest values of the chosen columns. absolute: whether the signs do not count."""
 
     columns: tuple[int, ...]
     keep: int = 1024
     absolute: bool = False
 
-    def empty(self) -> Floats:
-        return np.full((len(self.columns), self.keep), -np.inf)
-
-    def add(self, state: Floats, batch: Sample) -> Floats:
+    def add(self, part: Largest | None, batch: Sample) -> Largest:
         """Of many values few are above the least of those kept: these are collected, and cut where they are many."""
         keep, row, columns = self.keep, 0, np.array(self.columns, np.int64)
         found, count = np.empty((len(columns), _ROOM * keep + _kernels.BLOCK)), np.full(len(columns), keep)
-        found[:, :keep], least = state, state[:, -1].copy()
+        found[:, :keep] = -np.inf if part is None else part.values
+        least = found[:, keep - 1].copy()
         while row < len(batch.key):
             row = _kernels.above(batch.columns, columns, self.absolute, row, least, found, count)
             for line in np.flatnonzero(count > _ROOM * keep).tolist():
@@ -40,7 +46,4 @@ class LargestFold(Fold[Floats, Sample, Floats]):
                 count[line], least[line] = keep, found[line, :keep].min()
         for line, kept in enumerate(found):
             kept[:keep] = np.sort(kept[: count[line]])[: -keep - 1 : -1]
-        return found[:, :keep].copy()
-
-    def merge(self, left: Floats, right: Floats) -> Floats:
-        return np.sort(np.concatenate([left, right], axis=1), axis=1)[:, : -self.keep - 1 : -1].copy()
+        return Largest(found[:, :keep].copy())

@@ -38,6 +38,23 @@ class Moments:
     largest: Floats
     third: Mapping[Block, Floats] = field(default_factory=dict)
 
+    def __add__(self, other: Moments) -> Moments:
+        """The moments of both; later rows may have more columns, of which earlier ones have zeros."""
+        n = self.n + other.n
+        if not self.n or not other.n:
+            return self if self.n else other
+        columns = max(len(self.mean), len(other.mean))
+        left, right = _widened(self, columns), _widened(other, columns)
+        shift = right.mean - left.mean
+        return Moments(
+            n,
+            left.mean + shift * (right.n / n),
+            left.comoment + right.comoment + np.outer(shift, shift) * (left.n * right.n / n),
+            np.minimum(left.least, right.least),
+            np.maximum(left.largest, right.largest),
+            {block: _merged_third(left, right, block) for block in left.third},
+        )
+
     @property
     def sums(self) -> Floats:
         """[d] column sums."""
@@ -109,46 +126,23 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class MomentsFold(Fold[Moments, Sample, Moments]):
-    """Reduces samples of `columns` columns, or more, to `Moments`. third: the columns with third moments."""
+class MomentsFold(Fold):
+    """Reduces samples to `Moments`. third: the columns with third moments."""
 
-    columns: int
     third: tuple[Block, ...] = ()
 
-    def empty(self) -> Moments:
-        d = self.columns
-        third = {block: np.zeros((len(block),) * 3) for block in self.third}
-        return Moments(0, np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf), third)
-
-    def add(self, state: Moments, batch: Sample) -> Moments:
+    def of(self, batch: Sample) -> Moments:
         values = batch.columns
         d, n = values.shape
-        if not n:
-            return state
         mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
         scratch, third = np.empty((3 + max(d, *map(len, self.third), 0), _kernels.BLOCK)), {}
-        _kernels.moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), scratch)
+        if n:
+            _kernels.moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), scratch)
         for block in self.third:
             columns, third[block] = np.array(block), np.zeros((len(block),) * 3)
-            vary = np.flatnonzero(least[columns] != largest[columns])
+            vary = np.flatnonzero(least[columns] < largest[columns])
             _kernels.third_moments(values, mean, columns[vary], vary, scratch, third[block])
-        return self.merge(state, Moments(n, mean, comoment, least, largest, third))
-
-    def merge(self, left: Moments, right: Moments) -> Moments:
-        n = left.n + right.n
-        if not left.n or not right.n:
-            return right if not left.n else left
-        columns = max(len(left.mean), len(right.mean))
-        left, right = _widened(left, columns), _widened(right, columns)
-        shift = right.mean - left.mean
-        return Moments(
-            n,
-            left.mean + shift * (right.n / n),
-            left.comoment + right.comoment + np.outer(shift, shift) * (left.n * right.n / n),
-            np.minimum(left.least, right.least),
-            np.maximum(left.largest, right.largest),
-            {block: _merged_third(left, right, block) for block in self.third},
-        )
+        return Moments(n, mean, comoment, least, largest, third)
 
 
 def _solved(matrix: Floats, wanted: Floats) -> Floats:
@@ -174,7 +168,8 @@ def without(whole: Moments, part: Moments) -> Moments:
     """The moments of the other rows: what, merged with `part`, is `whole`. Their extremes are taken from `whole`."""
     n = whole.n - part.n
     if not part.n or not n:
-        return whole if n else MomentsFold(len(whole.mean), tuple(whole.third)).empty()
+        d, none = len(whole.mean), {block: np.zeros_like(third) for block, third in whole.third.items()}
+        return whole if n else Moments(0, np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf), none)
     mean = (whole.n * whole.mean - part.n * part.mean) / n
     shift = part.mean - mean
     comoment = whole.comoment - part.comoment - np.outer(shift, shift) * (n * part.n / whole.n)

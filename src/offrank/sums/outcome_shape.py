@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..log.batch import PRICED, Floats, LogBatch
 from . import _kernels
-from .base import MappedFold, PlusFold
+from .base import Fold
 
 MOST = 32
 """Slots of the longest list that is looked at."""
@@ -62,12 +62,10 @@ class OutcomeShape:
 USUAL = OutcomeShape()
 
 
-class OutcomeShapeFold(MappedFold):
+class OutcomeShapeFold(Fold):
     """Reduces batches to the `OutcomeShape`."""
 
-    reducer: ClassVar = PlusFold(np.zeros((4, MOST + 1, MOST + 1)))
-
-    def mapped(self, batch: LogBatch) -> Floats:
+    def of(self, batch: LogBatch) -> Floats:
         """Return sums by rank, lists by slots and clicks, their outcome, and amounts in bins of their logarithm."""
         found = np.zeros((4, MOST + 1, MOST + 1))
         if batch.clicks is not None:

@@ -12,7 +12,7 @@ from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.contexts import joined, rows_of, stacked
 from ..log.hashing import hashed
 from ..log.source import Needs
-from .base import Fold
+from .base import Fold, total
 
 KEPT = 8192
 """Number of rows kept: enough to detect counts that are a few per cent off."""
@@ -28,7 +28,7 @@ class SampledRows:
     """Rows in the order of their hashes: key [n], slates [n, k] of candidate indices, inclusion [n], and contexts.
 
     read: number of rows read. large: of these, those of more than `LARGEST_ROW` cells, which are never kept. limit: the
-    smallest hash left out, all ones if none was.
+    smallest hash left out, all ones if none was. kept, cells, each: as in `SampledRowsFold`.
     """
 
     key: NDArray[np.uint64]
@@ -38,13 +38,34 @@ class SampledRows:
     read: int = 0
     limit: np.uint64 = NO_LIMIT
     large: int = 0
+    kept: int = KEPT
+    cells: int = CELLS
+    each: str = "rank"
 
     def __len__(self) -> int:
         return len(self.key)
 
+    def __add__(self, other: SampledRows) -> SampledRows:
+        limit = min(self.limit, other.limit)
+        counts: dict[str, Any] = {"read": self.read + other.read, "limit": limit, "large": self.large + other.large}
+        if not len(self.key) or not len(other.key):
+            return replace(self if len(self.key) else other, **counts)
+        key, contexts = np.concatenate([self.key, other.key]), joined([self.contexts, other.contexts])
+        slates = stacked([self.slates, other.slates], contexts.slots, -1)
+        inclusion = np.concatenate([self.inclusion, other.inclusion])
+        both = replace(self, key=key, slates=slates, inclusion=inclusion, contexts=contexts, **counts)
+        order, limit = _least(self, key, contexts.size, contexts.length, limit)
+        contexts = rows_of(contexts, order)
+        rows: dict[str, Any] = {
+            "key": key[order],
+            "slates": slates[order, : contexts.slots],
+            "inclusion": inclusion[order],
+        }
+        return replace(both, **rows, contexts=contexts, limit=limit)
+
 
 @dataclass(frozen=True)
-class SampledRowsFold(Fold[SampledRows, LogBatch, Any]):
+class SampledRowsFold(Fold):
     """Keeps the rows with the smallest hashes, at most `kept` rows and `cells` cells, none of more than `LARGEST_ROW`.
 
     wanted: the columns of the contexts to keep. each: whether a cell is a candidate, or a candidate at a rank. by: one
@@ -58,55 +79,39 @@ class SampledRowsFold(Fold[SampledRows, LogBatch, Any]):
     each: Literal["candidate", "rank"] = field(default="rank", kw_only=True)
     by: str | None = field(default=None, kw_only=True)
 
-    def empty(self) -> SampledRows:
-        none = np.zeros(0, np.int64)
-        contexts = Contexts(np.zeros((0, 0), np.int64), none, none)
-        return SampledRows(np.zeros(0, np.uint64), np.zeros((0, 0), np.int64), np.zeros(0), contexts)
-
-    def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        if not self.kept:
-            return replace(state, read=state.read + len(batch.row))
-        contexts, read, limit = batch.contexts, state.read + len(batch.row), state.limit
+    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
+        contexts, limit = batch.contexts, NO_LIMIT if part is None else part.limit
         limit = limit if batch.limits is None else min(limit, batch.limits.of(self))
         key = batch.once("hashed", lambda: hashed(batch.row))
         if self.by is not None:
             key = (hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
-        chosen, large = key < limit, 0
+        chosen, large = (key < limit) & bool(self.kept), 0
         if self.each == "rank":  # a row's candidates at all ranks have to fit in memory
             fits = contexts.size * contexts.length <= LARGEST_ROW
             chosen, large = chosen & fits, len(key) - int(np.count_nonzero(fits))
         rows = np.flatnonzero(chosen)  # few, once this or another part is full
-        if not len(rows):
-            return replace(state, read=read, limit=limit, large=state.large + large)
+        if part is not None and not len(rows):
+            return replace(part, read=part.read + len(batch.row), limit=limit, large=part.large + large)
         if len(rows) > self.kept:  # one more than is kept gives the limit
             rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
-        order, limit = self._kept(key[rows], contexts.size[rows], contexts.length[rows], limit)
+        order, limit = _least(self, key[rows], contexts.size[rows], contexts.length[rows], limit)
         kept = rows[order]
         some = rows_of(contexts, kept, self.wanted)
         slots = int(some.length.max(initial=0))
         found = key[kept], batch.slates[kept, :slots], batch.inclusion[kept], some
-        merged = self.merge(state, SampledRows(*found, len(batch.row), limit, large))
+        rule = self.kept, self.cells, self.each
+        whole: SampledRows = total(part, SampledRows(*found, len(batch.row), limit, large, *rule))
         if batch.limits is not None:
-            batch.limits.note(self, key[rows], self.kept + 1, merged.limit)
-        return merged
+            batch.limits.note(self, key[rows], self.kept + 1, whole.limit)
+        return whole
 
-    def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
-        read, limit, large = left.read + right.read, min(left.limit, right.limit), left.large + right.large
-        if not len(left.key) or not len(right.key):
-            return replace(left if len(left.key) else right, read=read, limit=limit, large=large)
-        key, contexts = np.concatenate([left.key, right.key]), joined([left.contexts, right.contexts])
-        order, limit = self._kept(key, contexts.size, contexts.length, limit)
-        slates = stacked([left.slates, right.slates], contexts.slots, -1)[order]
-        inclusion = np.concatenate([left.inclusion, right.inclusion])[order]
-        contexts = rows_of(contexts, order)
-        return SampledRows(key[order], slates[:, : contexts.slots], inclusion, contexts, read, limit, large)
 
-    def _kept(
-        self, key: NDArray[np.uint64], size: Integers, length: Integers, limit: np.uint64
-    ) -> tuple[Integers, np.uint64]:
-        """The rows that are kept, at least one, in the order of their keys, and the smallest key left out."""
-        order = np.argsort(key, kind="stable")
-        each = (size * length if self.each == "rank" else size)[order]
-        fits = max(int((np.cumsum(each)[: self.kept] <= self.cells).sum()), 1)
-        fits = min(fits, int((key < limit).sum()))
-        return order[:fits], min(limit, key[order[fits]]) if fits < len(order) else limit
+def _least(
+    rule: SampledRows | SampledRowsFold, key: NDArray[np.uint64], size: Integers, length: Integers, limit: np.uint64
+) -> tuple[Integers, np.uint64]:
+    """The rows that are kept, at least one, in the order of their keys, and the smallest key left out."""
+    order = np.argsort(key, kind="stable")
+    each = (size * length if rule.each == "rank" else size)[order]
+    fits = max(int((np.cumsum(each)[: rule.kept] <= rule.cells).sum()), 1)
+    fits = min(fits, int((key < limit).sum()))
+    return order[:fits], min(limit, key[order[fits]]) if fits < len(order) else limit

@@ -12,7 +12,7 @@ import numpy as np
 from ..log.batch import Floats
 from ..log.hashing import ODD
 from . import _kernels
-from .base import MappedFold, PlusFold, Sample
+from .base import Fold, Sample
 
 Products = tuple[tuple[int, int], ...]
 """Pairs of columns whose products are summed too: second moments, for what is refitted in each replicate."""
@@ -24,34 +24,23 @@ def with_products(values: Floats, products: Products) -> Floats:
 
 
 @dataclass(frozen=True)
-class SumsFold(MappedFold):
-    """Reduces samples to the sums of their `summed` columns [columns, or more]."""
+class SumsFold(Fold):
+    """Reduces samples to the sums of their `summed` columns."""
 
-    columns: int
-
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(np.zeros(self.columns))
-
-    def mapped(self, batch: Sample) -> Floats:
+    def of(self, batch: Sample) -> Floats:
         assert batch.summed is not None
         return batch.summed.sum()
 
 
 @dataclass(frozen=True)
-class BootstrapFold(MappedFold):
-    """Reduces samples to the sums [replicates, products + columns or more] of each replicate."""
+class BootstrapFold(Fold):
+    """Reduces samples to the sums [replicates, products + columns] of each replicate."""
 
-    columns: int
     replicates: int = 200
     seed: int = 0
     products: Products = ()
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(np.zeros((self.replicates, self.columns + len(self.products))))
-
-    def mapped(self, batch: Sample) -> Floats:
+    def of(self, batch: Sample) -> Floats:
         values = with_products(batch.columns, self.products) if self.products else batch.columns
         sums = np.zeros((len(values), self.replicates))
         # The golden-ratio multiple separates the keys of two seeds.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import SparseFeatures
-from ..sums.base import Fold
+from ..sums.base import Fold, total
 
 
 def take(batch: Any, rows: NDArray[np.integer]) -> Any:
@@ -23,9 +23,7 @@ def take(batch: Any, rows: NDArray[np.integer]) -> Any:
     return _take(batch, rows, len(batch))
 
 
-def check_fold(
-    fold: Fold[Any, Any, Any], batch: Any, rng: np.random.Generator, parts: int = 5, tolerance: float = 1e-9
-) -> None:
+def check_fold(fold: Fold, batch: Any, rng: np.random.Generator, parts: int = 5, tolerance: float = 1e-9) -> None:
     """Assert that a fold satisfies its laws on the rows of a batch, partitioned at random.
 
     parts: number of pieces, some of them empty. tolerance: relative, for results that depend
@@ -36,20 +34,19 @@ def check_fold(
     """
     dealt = rng.integers(0, parts, len(batch))
     pieces = [take(batch, np.flatnonzero(dealt == part)) for part in range(parts)]
-    states = [fold.add(fold.empty(), piece) for piece in pieces]
-    kept = pickle.dumps(states)
-    whole = fold.add(fold.empty(), batch)
-    same(fold.merge(fold.empty(), states[0]), states[0], 0.0, "empty merged from the left")
-    same(fold.merge(states[0], fold.empty()), states[0], 0.0, "empty merged from the right")
-    same(fold.merge(fold.empty(), fold.empty()), fold.empty(), tolerance, "empty merged with empty")
-    same(reduce(fold.merge, states, fold.empty()), whole, tolerance, "parts merged from the left")
-    same(reduce(fold.merge, states[::-1], fold.empty()), whole, tolerance, "parts merged in reverse")
-    same(_at_random(fold, states, rng), whole, tolerance, "parts merged in a random tree")
-    in_turn = reduce(fold.add, [pieces[index] for index in rng.permutation(parts)], fold.empty())
+    found = [fold.of(piece) for piece in pieces]
+    kept = pickle.dumps(found)
+    whole, nothing = fold.of(batch), fold.of(take(batch, np.arange(0)))
+    same(total(nothing, found[0]), found[0], 0.0, "no rows added from the left")
+    same(total(found[0], nothing), found[0], 0.0, "no rows added from the right")
+    same(reduce(total, found), whole, tolerance, "parts added from the left")
+    same(reduce(total, found[::-1]), whole, tolerance, "parts added in reverse")
+    same(_at_random(found, rng), whole, tolerance, "parts added in a random tree")
+    in_turn = reduce(fold.add, [pieces[index] for index in rng.permutation(parts)], None)
     same(in_turn, whole, tolerance, "batches added in random order")
     shuffled = take(batch, rng.permutation(len(batch)))
-    same(fold.finish(fold.add(fold.empty(), shuffled)), fold.finish(whole), tolerance, "rows in random order")
-    same(pickle.loads(kept), states, 0.0, "states, which no merge may change, and their pickles")  # noqa: S301
+    same(fold.result(fold.of(shuffled)), fold.result(whole), tolerance, "rows in random order")
+    same(pickle.loads(kept), found, 0.0, "parts, which no sum may change, and their pickles")  # noqa: S301
 
 
 _NOTHING = 1e-9
@@ -57,7 +54,7 @@ _NOTHING = 1e-9
 
 
 def same(left: Any, right: Any, tolerance: float, where: str) -> None:
-    """Assert that two states or results are equal, down to every number."""
+    """Assert that two parts or results are equal, down to every number."""
     if dataclasses.is_dataclass(left) and not isinstance(left, type):
         assert type(left) is type(right), where
         for name in [field.name for field in dataclasses.fields(left)]:
@@ -85,12 +82,12 @@ def _numbers(left: NDArray[Any], right: NDArray[Any], tolerance: float, where: s
     assert close.all(), f"{where}: {left[~close][:5]} against {right[~close][:5]}"
 
 
-def _at_random(fold: Fold[Any, Any, Any], states: Sequence[Any], rng: np.random.Generator) -> Any:
-    """Merge random neighbours until one is left: any bracketing, in the given order."""
-    left = list(states)
+def _at_random(parts: Sequence[Any], rng: np.random.Generator) -> Any:
+    """Add random neighbours until one is left: any bracketing, in the given order."""
+    left = list(parts)
     while len(left) > 1:
         at = int(rng.integers(len(left) - 1))
-        left[at : at + 2] = [fold.merge(left[at], left[at + 1])]
+        left[at : at + 2] = [total(left[at], left[at + 1])]
     return left[0]
 
 

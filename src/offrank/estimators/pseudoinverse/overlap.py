@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ...policies.propensities import AnyPolicy, law
 from ...policies.sorting import always_sorts
 from ...readers.log import opened
 from ...running.executors import Executor, run
-from ...sums.base import MappedFold, Sample
+from ...sums.base import Fold, Sample
 from ...sums.estimate import Interval
 from ...sums.moments import Moments, MomentsFold
 from ...wording import Option, Wording
@@ -137,19 +137,18 @@ def overlap(
 
 
 @dataclass(frozen=True)
-class OverlapFold(MappedFold):
+class OverlapFold(Fold):
     """Reduces batches to an `Overlap`."""
 
     target: Policy
     logging: Policy
     samples: int = 0
 
-    reducer: ClassVar = MomentsFold(6)
-
-    def mapped(self, batch: LogBatch) -> Sample:
+    def of(self, batch: LogBatch) -> Moments:
         here = overlap(self.logging, self.target, batch.contexts, self.samples, batch.run)
         means = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
-        return Sample(np.column_stack([means / batch.inclusion[:, None], here.rho, batch.inclusion]), batch.row)
+        values = np.column_stack([means / batch.inclusion[:, None], here.rho, batch.inclusion])
+        return MomentsFold().of(Sample(values, batch.row))
 
     def result(self, found: Moments) -> Overlap:
         if not found.n:

@@ -19,7 +19,7 @@ from ...log.source import Needs, Source, needs
 from ...metrics.ranking import ndcg
 from ...policies.base import Policy, all_items
 from ...running.executors import Executor, Progress, run
-from ...sums.base import MappedFold, PlusFold
+from ...sums.base import Fold
 from ...sums.counts import join
 from ...sums.estimate import Interval
 from ...wording import Option, Wording
@@ -116,7 +116,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class GradedFold(MappedFold):
+class GradedFold(Fold):
     """Fold of a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
 
     policy: gives the rank of each candidate; None: use the mean of the logged ranks. draws: of the models, whose
@@ -146,14 +146,7 @@ class GradedFold(MappedFold):
             wanted.append(self.policy.needs("rank_probs"))
         return reduce(Needs.__or__, wanted)
 
-    @property
-    def reducer(self) -> PlusFold:
-        none, no = np.empty(0, np.int64), np.empty(0)
-        models = np.empty((0, len(self.models)))
-        drawn, code = np.empty((0, len(self.draws))), models.astype(np.int64)
-        return PlusFold(Graded(none, none, no, models, np.empty((0, 2)), drawn, code))
-
-    def mapped(self, batch: LogBatch) -> Graded:
+    def of(self, batch: LogBatch) -> Graded:
         contexts, place = _distinct(batch.contexts)
         items = all_items(contexts)
         inside = items >= 0
