@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -59,21 +58,19 @@ class Provenance:
             found.append(self.curve_rows)
         yield from dict.fromkeys(found)
 
-    def quantities(self, parts: Iterable[Any], read: frozenset[str]) -> Iterator[Quantity]:
+    def quantities(
+        self, parts: Iterable[Any], learnt: Iterable[Fingerprint], read: frozenset[str]
+    ) -> Iterator[Quantity]:
         """Yield what compares the log with fingerprints and scores; nothing if nothing was learnt.
 
-        read: the columns of scores that are read; what no estimate asks for is not.
+        learnt: the fingerprints of the parts. read: the columns of scores that are read; what no estimate asks for is
+        not.
         """
-        parts = list(parts)
-        for index, one in enumerate(self.of(*parts)):
+        for index, one in enumerate(learnt):
             yield Quantity(f"rows {index}", FingerprintFold.beside(one))
         scores = tuple(sorted({name for one in parts for name in _scores(one)} & read))
         for of in KINDS if scores else ():
             yield Quantity(of, OwnClicksFold(scores, of))
-
-    def needs(self, parts: Iterable[Any]) -> Needs:
-        """Return the columns that the fingerprints depend on."""
-        return reduce(Needs.__or__, (one.content.needs() for one in self.of(*parts)), Needs())
 
     def judged(self, parts: Iterable[Any], found: Mapping[str, Any]) -> Provenance:
         """Return the same with what was found out about the parts, from what was counted."""

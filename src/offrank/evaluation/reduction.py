@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from ..checks.log import log_quantities
@@ -168,12 +168,13 @@ class Pass:
     def quantities(self, source: Source, cache: RunCache | None = None) -> Quantities:
         """Return all that is counted; of the source only the columns matter. cache: of batches."""
         parts = *self.targets.values(), *self.members
-        asked = Quantities(source, self.needs() | self.trained.needs(parts), cache)
+        learnt = list(self.trained.of(*parts))
+        asked = Quantities(source, reduce(Needs.__or__, (one.content.needs() for one in learnt), self.needs()), cache)
         folds = self.number_folds(source, asked.needs, asked.cache, page=True)
         asked.add(*(Quantity(name, fold) for name, fold in folds.items()))
         asked.add(*log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares))
         asked.add(Quantity("ties", TiesFold(tuple(filter(sorts, self.layout.targets)))))
-        asked.add(*self.trained.quantities(parts, asked.needs.scores))
+        asked.add(*self.trained.quantities(parts, learnt, asked.needs.scores))
         asked.add(*Diagnostics.of(self.targets, self.logging, self.estimators.values(), asked.needs).quantities())
         return asked
 

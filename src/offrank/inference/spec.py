@@ -33,11 +33,6 @@ _REPEATS = 1.1
 """Mean rows in the cluster of a row; with fewer, intervals are at most 5 % too narrow even if all are equal."""
 
 
-def cluster_column(given: str | None) -> str | None:
-    """The column of clusters; None for independent rows, which `none` says too, as on the command line."""
-    return None if given == "none" else given
-
-
 @dataclass(frozen=True)
 class IntervalSpec:
     """How intervals are made: by one of INTERVALS, with dependent rows in each `cluster`.
@@ -58,7 +53,8 @@ class IntervalSpec:
     found: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cluster", cluster_column(self.cluster))
+        if self.cluster == "none":  # as on the command line
+            object.__setattr__(self, "cluster", None)
         interval_level(self.confidence)
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))

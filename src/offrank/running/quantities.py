@@ -27,16 +27,6 @@ class Quantity:
     needs: Needs | Callable[[], Needs] | None = None
     optional: bool = False
 
-    def reads(self) -> Needs:
-        """Return the columns that it reads.
-
-        Raises:
-            AbilityError: a policy of the fold lacks an ability.
-        """
-        wanted = getattr(self.fold, "needs", Needs()) if self.needs is None else self.needs
-        found: Needs = wanted() if callable(wanted) else wanted
-        return found
-
 
 class Quantities:
     """The list of what a pass over a log counts, by name, and the columns that are read for it.
@@ -56,7 +46,8 @@ class Quantities:
         """Add quantities; of the optional ones those that the columns and the policies allow."""
         for one in more:
             try:
-                needed = one.reads()
+                wanted = getattr(one.fold, "needs", Needs()) if one.needs is None else one.needs
+                needed: Needs = wanted() if callable(wanted) else wanted
                 if one.optional:
                     self.source.select(needed)
             except (AbilityError, ColumnError) as error:

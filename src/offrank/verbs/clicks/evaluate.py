@@ -11,7 +11,6 @@ from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
-from ...inference.spec import cluster_column
 from ...report.document import Document
 from ...report.facts import again
 from ...running.executors import Executor, Progress
@@ -120,7 +119,7 @@ def evaluate_clicks(
     fold = None
     if labels is not None:
         fold = GradedFold(fitted := models(found), labels, query_column(fitted, by), grades_by=grades_by)
-    cluster = cluster_column(cluster)
+    cluster = None if cluster == "none" else cluster
     how: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
     here = evaluate(found, source, **how)
     elsewhere = None if away is None else evaluate(found, away, **how)
