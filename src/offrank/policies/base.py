@@ -19,6 +19,7 @@ from ..log.source import Needs, Source
 from ..running.executors import Executor
 from ..sums.fingerprint import Fingerprint
 from . import _kernels
+from .rank_law import RankLaw
 
 Ability = Literal["sample", "log_prob", "slot_probs", "rank_probs", "pair_probs"]
 
@@ -88,6 +89,22 @@ class OwnRanks(ABC):
     @abstractmethod
     def own_ranks(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slate's items at their ranks; 0 on pads."""
+
+
+class StructuredRanks(ABC):
+    """A policy that gives the law of the ranks of displayed items by its structure, without [n, k, k] numbers."""
+
+    @abstractmethod
+    def rank_law(self, contexts: Contexts, slates: Integers) -> RankLaw:
+        """The probability of each slate's items at each rank."""
+
+
+class Remembers(ABC):
+    """A policy that may keep the laws of the last rows, where these take long."""
+
+    @abstractmethod
+    def remembering(self) -> Any:
+        """The same policy, which keeps them."""
 
 
 class Shuffles:

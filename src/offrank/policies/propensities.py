@@ -17,11 +17,9 @@ import numpy as np
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, BySlots, OwnRanks, Policy, RefusesRows, all_items, unable
-from .plackett_luce.policy import PlackettLuce
+from .base import Ability, BySlots, OwnRanks, Policy, RefusesRows, Remembers, StructuredRanks, all_items, unable
 from .rank_law import RankLaw
 from .sorting import Sorting
-from .uniform import Uniform
 
 ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
 """Probabilities that are available for the shown slate."""
@@ -155,7 +153,7 @@ def law_needs(policy: AnyPolicy, ability: Ability) -> Needs:
 
 def remembering(policy: AnyPolicy) -> AnyPolicy:
     """The same policy, which keeps the laws of the last rows where these take long."""
-    return policy.remembering() if isinstance(policy, PlackettLuce) else policy
+    return policy.remembering() if isinstance(policy, Remembers) else policy
 
 
 class _OfLaw(Propensities):
@@ -185,8 +183,8 @@ class _OfLaw(Propensities):
     @cached_property
     def rank_law(self) -> RankLaw:
         contexts, slates = self.batch.contexts, self.batch.slates
-        if isinstance(self.policy, Uniform):
-            return RankLaw.uniform(contexts.size, slates.shape[1])
+        if isinstance(self.policy, StructuredRanks):
+            return self.policy.rank_law(contexts, slates)
         if "candidate_ranks" in vars(self):  # computed before
             shown = np.take_along_axis(self.candidate_ranks, np.maximum(slates, 0)[:, :, None], axis=1)
             return RankLaw.of(np.where((slates >= 0)[:, :, None], shown, 0.0))

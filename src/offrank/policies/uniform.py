@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
-from .base import Ability, FillsSlots, OrderGivenSet, ShowsAll, Shuffles, log_product
+from .base import Ability, FillsSlots, OrderGivenSet, ShowsAll, Shuffles, StructuredRanks, log_product
 from .plackett_luce.laws import sample_rows
+from .rank_law import RankLaw
 from .registry import POLICIES
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet):
+class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet, StructuredRanks):
     """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!.
 
     Examples:
@@ -55,6 +56,10 @@ class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet):
         filled = np.arange(contexts.slots) < contexts.length[:, None]
         law = filled / np.maximum(contexts.size, 1)[:, None]
         return np.where((items >= 0)[:, :, None], law[:, None, :], 0.0)
+
+    def rank_law(self, contexts: Contexts, slates: Integers) -> RankLaw:
+        """As `StructuredRanks.rank_law`."""
+        return RankLaw.uniform(contexts.size, slates.shape[1])
 
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
         """As `OrderGivenSet.order_given_set`: every order is equally likely."""

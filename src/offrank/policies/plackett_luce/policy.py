@@ -21,6 +21,7 @@ from ..base import (
     OrderGivenSet,
     OwnRanks,
     PairProbs,
+    Remembers,
     ShowsAll,
     log_product,
     no_column,
@@ -40,7 +41,7 @@ _LEAST = -600.0
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, FillsSlots, ShowsAll, BySlots):
+class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, FillsSlots, ShowsAll, BySlots, Remembers):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
