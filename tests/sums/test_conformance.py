@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from offrank.errors import AbilityError
 from offrank.estimators import estimator
+from offrank.estimators.effective_size import SumsFold
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.policies import policy
 from offrank.sums import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
 from offrank.sums.base import Fold, OptionalFold, Sample, Unavailable
 from offrank.sums.counts import KeyedCounts, join, summed
 from offrank.sums.group_by import Grouping, by_column, by_slots, with_groups
-from offrank.sums.totals import SumsFold
 from offrank.testing import check_fold
 from offrank.testing.strategies import samples
 from tests.exact.worlds import EXAMINATION, world

@@ -214,7 +214,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "sums.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
-    "sums.totals.SumsFold": lambda kind: terms(kind()),
+    "estimators.effective_size.SumsFold": lambda kind: terms(kind()),
     "evaluation.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs)[:2], OLD),
     "evaluation.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs), OLD, 7),
     "evaluation.state_file.FilesFold": lambda kind: kind("/folder"),

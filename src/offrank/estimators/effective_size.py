@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
+from ..sums.base import Fold, Sample
 from ..sums.mean import Name
 from ..sums.named import ByName, NamedColumns
 from . import _kernels_slots
@@ -95,7 +97,7 @@ def columns_without_moments(slotted: Sequence[bool]) -> NamedColumns:
 
 @dataclass(frozen=True)
 class EffectiveSizeTerms:
-    """The contribution of some rows of a batch to the sums. rewards: [n] logged reward, and clicks.
+    """What the sums of some rows of a batch are made from, see `SumsFold`. rewards: [n] logged reward, and clicks.
 
     found: for each pair its terms, and that of the two rewards that it weights. rows: to include, None for all.
     """
@@ -110,19 +112,23 @@ class EffectiveSizeTerms:
         """Some of the rows."""
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
-    def sum(self) -> Floats:
-        """[columns or more] the sums over the rows."""
-        batch, columns = self.batch, self.columns
-        rows = np.arange(len(batch.row)) if self.rows is None else self.rows
-        length, clicks, inverse = batch.contexts.length, batch.clicks, batch.inverse_inclusion
-        out = ByName(columns, np.zeros(columns.width(min(batch.slates.shape[1], BLOCKS))))
+
+class SumsFold(Fold):
+    """Reduces samples to the sums of the columns without moments."""
+
+    def of(self, batch: Sample) -> Floats:
+        summed: Any = batch.summed
+        log, columns = summed.batch, summed.columns
+        rows = np.arange(len(log.row)) if summed.rows is None else summed.rows
+        length, clicks, inverse = log.contexts.length, log.clicks, log.inverse_inclusion
+        out = ByName(columns, np.zeros(columns.width(min(log.slates.shape[1], BLOCKS))))
         known = clicks is not None
-        kind = batch.click_sums.kind if known else np.zeros(len(batch), np.int64)
+        kind = log.click_sums.kind if known else np.zeros(len(log), np.int64)
         first = out.array[: len(SQUARES) + len(MARKS)]
-        _kernels_slots.outcomes(rows, *self.rewards, kind, known, ROUNDING, inverse, first)
+        _kernels_slots.outcomes(rows, *summed.rewards, kind, known, ROUNDING, inverse, first)
         if columns.in_blocks:
             _kernels_slots.logged(rows, clicks, length, inverse, *(out[name] for name in LOGGED))
-        for pair, (terms, reward) in enumerate(self.found):
+        for pair, (terms, reward) in enumerate(summed.found):
             if terms.weights is None:
                 continue
             weight, control = terms.weights.weight, terms.weights.control

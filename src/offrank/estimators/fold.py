@@ -207,13 +207,7 @@ class TermsFold(Fold):
     by: Grouping | None = None
 
     def add(self, part: Any, batch: LogBatch) -> Any:
-        return self.sums.add(part, self.terms(batch))
-
-    def result(self, part: Any) -> Any:
-        return self.sums.result(part)
-
-    def terms(self, batch: LogBatch) -> Sample:
-        """The rows of terms of a batch."""
+        """The sum of a part and of the rows of terms of a batch."""
         layout, columns = self.layout, self.layout.columns
         # Each column stands together in memory, which only columns of slots need empty.
         room = np.zeros if layout.per_slot else np.empty
@@ -252,7 +246,10 @@ class TermsFold(Fold):
         if row >= 0:
             raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
-        return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups)
+        return self.sums.add(part, Sample(values, batch.row, batch.dependent(self.clusters), summed, groups))
+
+    def result(self, part: Any) -> Any:
+        return self.sums.result(part)
 
     def _arms(self, named: ByName, batch: LogBatch, served: By) -> None:
         """Fill the columns of the arms, and of what is learnt of them."""

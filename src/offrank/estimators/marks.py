@@ -23,11 +23,6 @@ class Marks:
     rewarded: float
     clicked: float
 
-    @property
-    def clicks_alone(self) -> bool:
-        """Whether clicks are known, and every reward is the sum of an impression's clicks."""
-        return bool(self.clicks) and not self.unlike
-
 
 MARKS = tuple(f"rows with {one.name}" for one in fields(Marks))
 """The columns of these counts among the sums of a log."""

@@ -99,7 +99,7 @@ class Counts:
     def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
         found, marks = self.spec.inference(self.layout.columns, self.folded, self.products), self.effective_sizes.marks
-        if not marks.clicks_alone or marks.priced:  # clicks that are 0 or 1 have no tails
+        if not marks.clicks or marks.unlike or marks.priced:  # clicks that are 0 or 1 have no tails
             found = replace(found, tails=reward_tails(self.layout, self.sums, marks, self.folded["earned"].values))
         return with_unseen_rewards(self, found)
 
@@ -339,7 +339,7 @@ class Counts:
     @property
     def clicks_alone(self) -> bool:
         """Whether clicks are logged, and the reward is their sum in every row."""
-        return self.effective_sizes.marks.clicks_alone
+        return self.rewards_are_clicks and bool(self.effective_sizes.marks.clicks)
 
     def _evidence(self, made: Estimate, estimator: AnyEstimator, at: TargetPair) -> EstimateEvidence:
         """Return the input of the findings, apart from clusters and the log itself."""

@@ -13,6 +13,7 @@ from ..checks.written import taken_as_written
 from ..errors import AbilityError, ColumnError
 from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
+from ..estimators.effective_size import SumsFold
 from ..estimators.family import Family
 from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.named import REFERENCES
@@ -35,7 +36,6 @@ from ..sums.group_by import GroupBy, Grouping, by_column
 from ..sums.histogram import HistogramFold
 from ..sums.largest import LargestFold
 from ..sums.mean import Products, controlled_products
-from ..sums.totals import SumsFold
 from .candidates import Pick, Rows, compared, contradicted, of_references, references, requested, selected
 from .counts import AnyEstimator, Counts
 from .diagnostics import Diagnostics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,8 @@ class IntervalSpec:
 
     cluster: a column; None for independent rows; or "auto": for each mean, the column `found` in the log
     that gives the largest error, but not one with fewer than FEWEST values, nor one whose values hardly ever repeat;
-    and none where the kind of interval does not support clusters.
+    and none where the kind of interval does not support clusters; "none" is None, as on the command line.
+    columns: those of clusters that are read.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
@@ -51,10 +52,13 @@ class IntervalSpec:
     replicates: int = 200
     seed: int = 0
     found: tuple[str, ...] = ()
+    columns: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.cluster == "none":  # as on the command line
-            object.__setattr__(self, "cluster", None)
+        cluster = None if self.cluster == "none" else self.cluster
+        columns = self.found if cluster == AUTO else () if cluster is None else (cluster,)
+        object.__setattr__(self, "cluster", cluster)
+        object.__setattr__(self, "columns", columns)
         interval_level(self.confidence)
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
@@ -69,13 +73,6 @@ class IntervalSpec:
         if self.cluster != AUTO:
             return self
         return replace(self, found=tuple(name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name])))))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of clusters to read."""
-        if self.cluster == AUTO:
-            return self.found
-        return () if self.cluster is None else (self.cluster,)
 
     def needs(self) -> Needs:
         """The columns to read."""

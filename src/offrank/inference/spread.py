@@ -244,7 +244,7 @@ class Inference:
             return self._found[mean]
         found, places = [], self.sums.columns.places
         for one in self.clusters if clusters is None else clusters:
-            count, error, skewness = len(one), math.inf, 0.0
+            count, error, skewness = len(one.rows), math.inf, 0.0
             if count >= 2:  # the variance between clusters needs at least two
                 each = one.sums[:, : len(self.sums.moments.mean)]
                 parts = {name: each[:, places[name]] for name in mean.reads}

@@ -57,14 +57,11 @@ def total(left: Any, right: Any) -> Any:
     return both
 
 
-class Summable(Protocol):
-    """Columns that can be summed without being written out."""
+class Takeable(Protocol):
+    """What further sums are made from."""
 
-    def take(self, rows: Integers) -> Summable:
-        """The values of some rows."""
-
-    def sum(self) -> Floats:
-        """[columns] the sums over the rows; later batches may have more columns."""
+    def take(self, rows: Integers) -> Takeable:
+        """Some of the rows."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +70,13 @@ class Sample:
 
     The key determines all that must not depend on the partition of the log. Later samples may have more columns, of
     which earlier rows have zeros. clusters: column -> [n] codes, equal for rows that depend on each other.
-    summed: further columns, of which only the sums are needed. groups: the group of each row.
+    summed: what further sums are made from. groups: the group of each row.
     """
 
     values: Floats
     key: NDArray[np.uint64]
     clusters: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
-    summed: Summable | None = None
+    summed: Takeable | None = None
     groups: Labels | None = None
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Sums of columns over all rows, and over each replicate of a bootstrap.
+"""Sums of columns over each replicate of a bootstrap.
 
 The Poisson bootstrap is keyed by row: its replicates are the same under any partition of the log.
 """
@@ -21,15 +21,6 @@ Products = tuple[tuple[int, int], ...]
 def with_products(values: Floats, products: Products) -> Floats:
     """[p + d, n] the products of these pairs of columns, then the columns; later samples may have more columns."""
     return np.concatenate([[values[one] * values[other] for one, other in products], values])
-
-
-@dataclass(frozen=True)
-class SumsFold(Fold):
-    """Reduces samples to the sums of their `summed` columns."""
-
-    def of(self, batch: Sample) -> Floats:
-        assert batch.summed is not None
-        return batch.summed.sum()
 
 
 @dataclass(frozen=True)
