@@ -56,7 +56,7 @@ def ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> Uniq
     with np.errstate(all="ignore"):  # where the slate is impossible
         free = plain.weights(batch, drawn, sampled.target).weight
         weight = free if weighting is plain else weighting.weights(batch, drawn, sampled.target).weight
-    free, weight = free.reshape(len(batch.row), -1), weight.reshape(len(batch), -1)
+    free, weight = free.reshape(len(batch.row), -1), weight.reshape(len(batch.row), -1)
     possible = possible.reshape(len(batch.row), -1)
     if ability != "log_prob":
         possible &= slots

@@ -77,7 +77,11 @@ class Decoded:
         self.written = {name: self._written(name) for name, role in role_of.items() if role in WRITTEN}
         self.rankings = {name: self._ranking(f"rankings:{name}") for name in needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in needed.keys}
-        self.clusters = {name: self._cluster(f"clusters:{name}") for name in needed.clusters}
+        self.clusters = {}
+        for name in needed.clusters:
+            cluster = piece.data.column(columns[f"clusters:{name}"])
+            is_code = pa.types.is_signed_integer(cluster.type) and not cluster.null_count  # as most are
+            self.clusters[name] = arrow.codes(cluster, name) if is_code else self._cluster(f"clusters:{name}")
         self.texts = self._texts() if needed.texts else None
         if top_k is not None:
             self._cut(top_k)
@@ -270,10 +274,7 @@ class Decoded:
 
     def _cluster(self, name: str) -> Integers:
         """Return the code of each row's cluster [n]; each null is a cluster of its own."""
-        column = self.piece.data.column(self.columns[name])
-        if pa.types.is_integer(column.type) and not column.null_count:  # as most are
-            return arrow.codes(column, self.columns[name])
-        column = arrow.plain(column)
+        column = self._column(name)
         if pa.types.is_floating(column.type):  # integers become floats if some of them are missing
             codes = arrow.numbers(column, self.columns[name]).view(np.int64)
             null = np.isnan(codes.view(np.float64))

@@ -147,30 +147,25 @@ class _How:
 def _documented(source: Any) -> WideLog | None:
     """Return the log of a Parquet file in the documented wide layout: the plain case; None of any other source.
 
-    No row is read: columns of text, which may hold lists or objects, are looked at when one of them is asked for.
+    No other column could be meant for one of the layout, or be made of others. No row is read: columns of text, which
+    may hold lists or objects, are looked at when one of them is asked for.
     """
     path = str(Path(source)) if isinstance(source, str | Path) else ""
     if not path.endswith(".parquet") or {":", "="} & {*path} or not os.path.isfile(path):  # noqa: PTH113  a name?
         return None
     table = ParquetTable(Files((path,)))
     try:
-        if not (_is_plain(table.schema) and table.parts()) or table.may_be_null("clicks"):
+        kinds = {one.name: one.type for one in table.schema}
+        listed = {name for name, kind in kinds.items() if isinstance(kind, arrow.LISTS)}
+        if len(kinds) < len(table.schema) or not {"slate", "clicks", *({"candidates"} & kinds.keys())} <= listed:
+            return None
+        numbered, nested = re.search("[0-9]", "".join(kinds)), any("struct<" in str(kind) for kind in kinds.values())
+        if numbered or nested or may_group(kinds) or not table.parts() or table.may_be_null("clicks"):
             return None
     except (OffrankError, UnicodeError):  # whoever looks at the file tells what is wrong
         return None
-    log = WideLog(table, {}, texts=frozenset(one.name for one in table.schema if is_text(one.type)))
-    return None if "candidates" not in table.names and _lacks_candidates(log) else log
-
-
-def _is_plain(schema: pa.Schema) -> bool:
-    """Whether columns are those of the wide layout, and no other could be meant or made of them."""
-    names, kinds = schema.names, dict(zip(schema.names, schema.types, strict=True))
-    if len(kinds) < len(names) or not {"slate", "clicks"} <= kinds.keys():
-        return False
-    if not all(isinstance(kinds[role], arrow.LISTS) for role in ("slate", "clicks", "candidates") if role in kinds):
-        return False
-    numbered, nested = re.search("[0-9]", "".join(names)), any("struct<" in str(kind) for kind in kinds.values())
-    return not (numbered or nested or may_group(names))
+    log = WideLog(table, {}, texts=frozenset(name for name, kind in kinds.items() if is_text(kind)))
+    return None if "candidates" not in kinds and _lacks_candidates(log) else log
 
 
 def _detected(
