@@ -8,7 +8,7 @@ SEED ?= 1
 OLDER ?= tests/sums tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast lint format types layers docs pytest older mutants fuzz versions canary bench chromium java clean
+.PHONY: help demo test nightly fast lint format types layers docs pytest older mutants fuzz versions canary bench chromium java clean
 # Tests start many processes: what is compiled of the sources is kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -39,7 +39,10 @@ docs: $(VENV)/.installed-dev ## Build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 pytest: $(VENV)/.installed-dev chromium java ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
-	$(BIN)/pytest $(PYTEST_ARGS)
+	$(BIN)/pytest $(if $(OFFRANK_TESTS),--durations 50) $(PYTEST_ARGS)
+
+nightly: export OFFRANK_TESTS := whole
+nightly: test ## All tests, those too that are too long for each push, and what took longest
 
 older: $(VENV)/.installed-dev ## Folds and intervals as an older processor computes them; OLDER=tests/clicks picks others
 	PYTHON=$(abspath $(BIN)/python) scripts/as-older-processor $(BIN)/pytest -q $(PYTEST_ARGS) $(OLDER)

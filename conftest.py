@@ -16,6 +16,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.night import WHOLE
+
 # Compiling on first use takes longer than any deadline; the examples in CI are the same in every run.
 _COMMON = {"deadline": None, "max_examples": 50, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("offrank", **_COMMON)
@@ -25,6 +27,14 @@ settings.load_profile("offrank-ci" if os.environ.get("CI") == "true" else "offra
 
 # A full collection walks over all that is imported and collected, a tenth of the time of tests that make many objects.
 gc.set_threshold(10_000, 20, 20)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long is left to the night, where all is asked."""
+    if not WHOLE:
+        late = [item for item in items if item.get_closest_marker("nightly")]
+        items[:] = [item for item in items if item not in late]
+        config.hook.pytest_deselected(items=late)
 
 
 def pytest_collection_finish() -> None:

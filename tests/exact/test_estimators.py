@@ -17,6 +17,7 @@ from offrank.policies import policy
 from offrank.testing.exact import World
 from offrank.verbs.evaluate import evaluate
 from tests.exact.worlds import EXAMINATION, world
+from tests.night import some
 
 TARGETS = (
     "top(new)",
@@ -27,7 +28,7 @@ TARGETS = (
     "epsilon(top(new), 0.25)",
     "swaps(ranking(listed), 0.7)",
 )
-LOGGING = (
+EVERY_LOGGING = (
     "plackett_luce(old)",
     "plackett_luce(logit, log=True)",
     "uniform",
@@ -35,6 +36,7 @@ LOGGING = (
     "epsilon(plackett_luce(old, temperature=0.5), 0.1)",
     "swaps(top(old), 0.6)",
 )
+LOGGING = some(EVERY_LOGGING, 3)
 #: estimator -> the users it is right for, and users it is wrong for
 ESTIMATORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ips": (("position", "item", "cascade", "slate", "reward"), ()),

@@ -15,6 +15,7 @@ from offrank.clicks import Fitted
 from offrank.testing.metamorphic import Leaves, Relation, answer, differences
 from tests.metamorphic.logs import log
 from tests.metamorphic.spellings import EXAMINATION, estimators, fitted
+from tests.night import some
 
 Pair = tuple[str, str]
 """(target, estimator); an empty target for what is said of the log, or of several estimators."""
@@ -26,9 +27,16 @@ COMPANY = frozenset({"disagreement", "clicks-not-reward"})
 
 SAMPLED = "samples="
 """Estimators that draw slates are asked apart: what is said of the others must not follow from these draws."""
+DRAWN = ("direct(", "weights(")
+"""Estimators whose doubt is from draws of a click model: they are asked apart too, for a verdict may rest on it."""
 ASKS_MODEL = ("direct(", "dr(")
 LEARNT = 1e-6
 """Tolerance of what rests on a click model, which is learnt anew from each log, to its own tolerance."""
+
+
+def kind_of(estimator: str) -> str:
+    """What it draws by, which nothing that is said of others may follow from; empty where it draws nothing."""
+    return SAMPLED if SAMPLED in estimator else DRAWN[0] if estimator.startswith(DRAWN) else ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ class Asked:
     """All estimators for some targets, with the log of one shape read as if drawn by one policy.
 
     only: the estimators whose spelling has this in it. besides: those whose spelling has that in it are not asked.
+    part: of how many parts of the estimators, and which of these is asked.
     """
 
     shape: str
@@ -59,6 +68,7 @@ class Asked:
     targets: tuple[str, ...]
     only: str = ""
     besides: str | None = None
+    part: tuple[int, int] = (1, 0)
 
     @cached_property
     def alone(self) -> dict[str, Leaves]:
@@ -122,14 +132,14 @@ class Asked:
         by_pair: dict[Pair, str] = {}
         for where, (before, after) in found.items():
             row = next((row for row in names if f"[{row}]" in where), "")
-            of_all = ("", SAMPLED if where.startswith(SAMPLED) else "")
+            of_all = ("", next((kind for kind in (SAMPLED, *DRAWN) if where.startswith(kind)), ""))
             by_pair.setdefault(names.get(row, of_all), f"{where}: {before!r}, then {after!r}")
         return by_pair
 
     def _together(self, given: Changed) -> Leaves:
         groups: dict[tuple[str, tuple[str, ...]], list[Any]] = defaultdict(list)
         for one in self._every(given):
-            groups[SAMPLED if SAMPLED in repr(one) else "", self.able[repr(one)]].append(one)
+            groups[kind_of(repr(one)), self.able[repr(one)]].append(one)
         found: Leaves = {}
         for number, ((kind, targets), every) in enumerate(groups.items()):
             if targets:
@@ -153,4 +163,5 @@ class Asked:
 
     def _every(self, given: Changed) -> list[Any]:
         every = [one for one in estimators(given.models) if self.only in repr(one)]
-        return [one for one in every if self.besides is None or self.besides not in repr(one)]
+        every = [one for one in every if self.besides is None or self.besides not in repr(one)]
+        return some(every, *self.part)

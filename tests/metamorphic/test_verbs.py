@@ -17,6 +17,7 @@ from tests.metamorphic import questions
 from tests.metamorphic.known import concerning, unexpected
 from tests.metamorphic.questions import CLICK_MODEL_SPELLINGS, DRAWS_BY_KEY, OWN_LOG
 from tests.metamorphic.spellings import SOME_POLICIES, given, policies, written_out
+from tests.night import some
 
 CANDIDATES = "candidates in another order"
 ITEMS, BATCHES, UNREAD = "items named by text", "rows in other batches", "an unread column"
@@ -49,7 +50,7 @@ def asking(function: Any, *arguments: Any) -> Question:
 
 @pytest.mark.parametrize("shape", ["partial", "ragged"])
 def test_check(shape: str) -> None:
-    asks = {logging: asking(offrank.check, None, written_out(logging)) for logging in policies()}
+    asks = {logging: asking(offrank.check, None, written_out(logging)) for logging in some(policies(), 4)}
     assert unforeseen("check", asks, shape) == []
 
 
@@ -66,20 +67,21 @@ def test_inspect(shape: str) -> None:
 
 
 def test_check_of_a_target() -> None:
-    asks = {target: asking(offrank.check, written_out(target)) for target in policies()}
+    asks = {target: asking(offrank.check, written_out(target)) for target in some(policies(), 4)}
     assert unforeseen("check target", asks, "ragged") == []
 
 
 @pytest.mark.parametrize("shape", ["partial", "full"])
 def test_measure(shape: str) -> None:
-    asks = {logging: questions.metrics(shape, written_out(logging)) for logging in policies()}
+    asks = {logging: questions.metrics(shape, written_out(logging)) for logging in some(policies(), 4)}
     assert unforeseen("measure", asks, shape) == []
 
 
 def test_diagnostics_of_the_pseudoinverse() -> None:
     pairs = [(target, logging) for logging in policies() for target in SOME_POLICIES[:2]]
     pairs += [(target, "plackett_luce(old)") for target in policies()]
-    asks = {f"{one} by {two}": asking(diagnostics, written_out(one), written_out(two)) for one, two in pairs}
+    asked = some(pairs, 4)
+    asks = {f"{one} by {two}": asking(diagnostics, written_out(one), written_out(two)) for one, two in asked}
     assert unforeseen("diagnostics", asks, "partial") == []
 
 

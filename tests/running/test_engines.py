@@ -41,6 +41,11 @@ def _fit(log: Any, folder: Path, **how: Any) -> Any:
     return made, offrank.evaluate_clicks(log, made.fitted, labels="grade", **how), made.fitted.score(log)
 
 
+@cache
+def click_models() -> dict[str, Any]:
+    return {name: offrank.clicks.click_model(name).fit(engines.table()) for name in ("pbm", "dctr")}
+
+
 JOBS: dict[str, Job] = {
     "evaluate": lambda log, _, **how: offrank.evaluate(
         log, TARGETS, "plackett_luce(old_score)", SEVERAL, by="device", examination=CURVE, **how
@@ -56,9 +61,7 @@ JOBS: dict[str, Job] = {
     "harvest": lambda log, _, **how: offrank.harvest_clicks(log, replicates=20, **how),
     "click model": _fit,
     "dbn": lambda log, folder, **how: offrank.fit_clicks(log, "dbn", folder / "dbn.json", **how),
-    "select models": lambda log, _, **how: offrank.select_clicks(
-        log, {name: offrank.clicks.click_model(name).fit(engines.table()) for name in ("pbm", "dctr")}, "grade", **how
-    ),
+    "select models": lambda log, _, **how: offrank.select_clicks(log, click_models(), "grade", **how),
     "select": lambda log, _, **how: offrank.select_estimators(log, "top(new_score)", worlds=0, **how),
     "learn": _learn,
     "inspect": lambda log, _, **how: offrank.inspect(log, **how),

@@ -62,6 +62,7 @@ def unlike(one: Any, other: Any, place: str = "") -> list[str]:
     return [] if one == other else [f"{place}: {one} {other}"]
 
 
+@pytest.mark.nightly
 def test_an_older_processor_and_one_thread_give_the_same_rows_words_and_numbers(logs: Path) -> None:
     """Both at once, so that it is computed twice; where the answers differ, a third process tells by which."""
     if found := unlike(answers(logs, False, 2), answers(logs, True, 1)):
@@ -69,6 +70,7 @@ def test_an_older_processor_and_one_thread_give_the_same_rows_words_and_numbers(
         pytest.fail(f"by the {by}: {found}")
 
 
+@pytest.mark.nightly
 def test_what_is_asked_tells_rows_apart(logs: Path) -> None:
     """Not all rows are kept to learn from, and clicks, models and policies were learnt."""
     found = answers(logs, False, 2)

@@ -17,8 +17,9 @@ from tests.fuzz.files import Edit, FileCase
 from tests.fuzz.judging import draw_case, judge_case, smallest
 from tests.fuzz.questions import QUESTIONS
 from tests.fuzz.shrink import shrunk
+from tests.night import WHOLE
 
-CASES = int(os.environ.get("OFFRANK_FUZZ_CASES", "5000"))
+CASES = int(os.environ.get("OFFRANK_FUZZ_CASES", "5000" if WHOLE else "1000"))
 SLATE, CLICKS, SCORES = [[1, 2], [2, 1], [1, 2]], [[1, 0], [0, 1], [0, 0]], [[1.0, 2.0], [0.5, 1.0], [2.0, 0.25]]
 WIDE: dict[str, list[Any]] = {"slate": SLATE, "clicks": CLICKS, "candidates": SLATE, "old": SCORES, "new": SCORES}
 LONG: dict[str, list[Any]] = {"impression": [0, 0], "item": [7, 9], "position": [1, 2], "click": [1, 0]}
