@@ -82,7 +82,7 @@ class Registry(Mapping[str, V]):
 
     def values(self) -> ValuesView[V]:
         """The parts, in the order of their names."""
-        return self._all().values()
+        return (self._parts if self._loaded else self._all()).values()
 
     def _all(self) -> dict[str, V]:
         if not self._loaded:

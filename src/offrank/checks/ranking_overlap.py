@@ -50,15 +50,9 @@ class RankingOverlapFold(Fold):
     read: Needs
     kept: int = SAMPLED
 
-    @property
-    def sampled(self) -> SampledRowsFold:
-        """Return the fold that keeps them."""
-        return SampledRowsFold(
-            reduce(Needs.__or__, self.able.values(), Needs()), self.kept if self.able else 0, cells=_CELLS
-        )
-
     def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
-        return self.sampled.add(part, batch)
+        wanted = reduce(Needs.__or__, self.able.values(), Needs())
+        return SampledRowsFold(wanted, self.kept if self.able else 0, cells=_CELLS).add(part, batch)
 
     @cached_property
     def able(self) -> dict[int, Needs]:

@@ -124,7 +124,9 @@ def _of_rewards(question: Question) -> Question:
 
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of a question, after what is to be learnt from the log was learnt. cache: of batches."""
-    job = replace(pass_of_numbers(question, source, cache), totals=question.true_totals, compares=question.compares)
+    job = replace(pass_of_numbers(question, source, cache), compares=question.compares)
+    if question.totals is not None:
+        job = replace(job, totals=question.true_totals)
     if question.compares and job.layout.arms is not None:
         job = _with_history(question, job, job.layout.arms, source)
     return job.referenced(source)

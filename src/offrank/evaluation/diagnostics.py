@@ -25,9 +25,9 @@ from ..policies.propensities import AnyPolicy
 from ..running.quantities import Quantity
 from ..sums.base import Fold, Sample, total
 from ..sums.estimate import Estimate, Interval
-from ..sums.mean import Mean, ratio, with_control
+from ..sums.mean import ratio, with_control
 from ..sums.moments import Moments, MomentsFold, without
-from ..sums.named import NamedColumns, Sums
+from ..sums.named import NamedColumns
 from .counts import AnyEstimator, Counts
 from .metadata import Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 
@@ -187,9 +187,6 @@ class HeaviestFold(Fold):
             found.rows[number] = found.largest(np.stack([weight, value, batch.reward[at], base, place], axis=1))
         return part + found
 
-    def result(self, part: Heaviest) -> list[Floats]:
-        return part.rows
-
 
 def _keys(rows: Floats) -> tuple[Floats, ...]:
     """Return the sort keys of rows, rounded so that numbers that differ only by rounding tie."""
@@ -256,7 +253,7 @@ class Diagnostics:
         return Diagnoses(
             tuple(one for each in rows.items() for one in self._clip_path(reduced["clips"], *each, counts)),
             tuple(windows),
-            tuple(one for each in rows.items() for one in self._heaviest(reduced["heaviest"], *each, counts)),
+            tuple(one for each in rows.items() for one in self._heaviest(reduced["heaviest"].rows, *each, counts)),
             tuple(ranks),
             tuple(compared),
         )
@@ -278,7 +275,10 @@ class Diagnostics:
         spec, stretch = IntervalSpec(method, counts.spec.confidence), math.sqrt(estimate.design_effect or 1.0)
         for one in path:
             found = spec.inference(_COLUMNS, {"moments": one.moments})
-            made = found.interval(_mean(row.estimator, found.sums))
+            mean = ratio(VALUE, ROWS if row.estimator.normalisation is None else WEIGHT)
+            if row.estimator.normalisation == "control":
+                mean = with_control(VALUE, WEIGHT, ROWS, found.sums.best_slope(VALUE, WEIGHT, ROWS))
+            made = found.interval(mean)
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
             ends = ends.above(0.0) if counts.nonnegative else ends
@@ -306,12 +306,6 @@ def _weighs(estimator: AnyEstimator) -> bool:
 def _clips(estimator: AnyEstimator) -> bool:
     """Whether a clipped estimate is a mean of row terms: not if each slot is divided by a weight of its own."""
     return estimator.normalisation != "slot" and _weighs(estimator) and not without_normalisation(estimator).predicts
-
-
-def _mean(estimator: AnyEstimator, sums: Sums) -> Mean:
-    if estimator.normalisation == "control":
-        return with_control(VALUE, WEIGHT, ROWS, sums.best_slope(VALUE, WEIGHT, ROWS))
-    return ratio(VALUE, ROWS if estimator.normalisation is None else WEIGHT)
 
 
 def window_path(target: str, row: EstimateRow[AnyEstimator]) -> Path[Windowed]:

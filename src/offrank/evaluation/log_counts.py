@@ -240,7 +240,7 @@ class LogCounts:
         earned = {without_normalisation(one).outcome for one in job.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.clicks_alone or earned == {"clicks"}
-        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
+        used = dict.fromkeys(getattr(one, "cluster", None) for one in estimates.found.values())
         windows = (
             window_path(name, one) for name, rows in self.rows.items() for one in requested(rows) if one.considered
         )
@@ -252,7 +252,7 @@ class LogCounts:
             targets={name: repr(one) for name, one in job.targets.items()},
             confidence=spec.confidence,
             interval=spec.method,
-            cluster=", ".join(used) or None,
+            cluster=", ".join(filter(None, used)) or None,
             by=job.by,
             examination=job.examination(),
             logged=summary.logged(summary.layout.estimators[0]) if one_unit else None,

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import NoOverlapError
 from ...formatting import Span, count, finite, number, percent, plural, quote
 from ...frames import cautions
-from ...report.document import Cell, Codes, Figures, Section
+from ...report.document import Cell, Codes, Figures, Section, worst
 from ...report.facts import refusal
 from ...report.plots import Forest, ForestRow
 from ..estimates import Found, ResultData
@@ -177,7 +177,8 @@ def _table(caption: str, first: str, rows: list[tuple[Cell, ...]]) -> Figures:
 
 def _cells(one: Found, label: str, truth: float | None) -> tuple[Cell, ...]:
     """Format one estimate, rounded to the precision of its standard error."""
-    see = Codes(severity(one), tuple(dict.fromkeys(caution.code for caution in cautions(one))))
+    said = cautions(one)
+    see = Codes(worst(caution.severity for caution in said), tuple(dict.fromkeys(caution.code for caution in said)))
     if isinstance(one, NoOverlapError):
         return (label, "", refusal(one), *[""] * 7, see)
     span, change = Span.of(one), Span.of(one.difference)
