@@ -60,16 +60,49 @@ class Inference:
     rare: tuple[Rare, ...] = ()
     _found: dict[Mean, Widest] = field(default_factory=dict, init=False, repr=False)
 
-    def interval(self, mean: Mean) -> Interval:
-        """The interval of a mean."""
-        found = self._interval(self.sums.value(mean), mean)
+    def interval(self, mean: Mean, *apart: Mean) -> Interval:
+        """The interval of a mean. apart: the two means whose difference it is: their ranges add up in it."""
+        value = self.sums.value(mean)
+        if apart and not abs(value) > 1e-12 * abs(self.sums.value(apart[0])):
+            value = 0.0  # a rounding error
+        nothing = Interval(value, -math.inf, math.inf, math.inf)
+        if not math.isfinite(value):  # a mean of no rows, such as that of a ranker that never served
+            return nothing
+        influence = self.sums.influence(mean)
+        if not np.isfinite(influence).all():  # the smallest of all numbers
+            return nothing
+        error, skewness, clusters = self.widest(mean)
+        if clusters is not None:
+            freedom = clusters.freedom(self.sums.columns.numbers(mean.shares, len(influence)))
+            replicates = clusters.replicates
+            # without the division of the jackknife, as in resampling clusters
+            each = (clusters.sums[:, : len(influence)] * influence).sum(axis=1)
+            plain = math.sqrt(float((each**2).sum())) / float(clusters.rows.sum())
+        if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
+            error = plain = self._independent_error(influence)
+            freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
+        if error == math.inf or freedom == 0:
+            return nothing
+        draws = None if replicates is None else self._draws(replicates, mean)
+        moved = sum(np.abs(self.sums.influence(one)) for one in apart) if apart else np.abs(influence)
+        ranges = self.sums.moments.largest - self.sums.moments.least
+        span = float((moved * np.where(np.isfinite(ranges), ranges, 0.0)).sum())  # bounds a row's influence
+        n, level = self.sums.n, self.confidence
+        least = _ROUNDING * span / math.sqrt(n)  # what rounding leaves of the difference of one policy to itself
+        stretch = error / plain if plain > least else 1.0
+        one = Side(error, skewness)
+        seen = self._with_unseen(one, stretch * influence) if self.tails else (one, one)
+        ends = with_rare(seen, self.rare, stretch * influence, self.sums) if self.rare and error > least else seen
+        quantile = student(0.5 + level / 2, freedom)
+        known = Sampling(value, error, n, level, quantile, freedom, skewness, span, *ends, draws, stretch)
+        found = INTERVALS[self.method].make(known)
+        if ends != seen or self.hidden or len(mean.drawn) > 1:
+            found = self._with_more(found, known, seen, mean)
         return found.above(mean.least) if self.nonnegative and found.low < mean.least else found
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """The interval of the paired difference left - right on the same rows."""
-        one, other = self.sums.value(left), self.sums.value(right)
-        value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is a rounding error
-        return self._interval(value, joined(operator.sub, left, right, least=-np.inf), left, right)
+        return self.interval(joined(operator.sub, left, right, least=-np.inf), left, right)
 
     def covariances(self, control: Mean, mean: Mean) -> tuple[float, float, float]:
         """The variance of a control, its covariance with a mean, and the variance of that, up to one factor.
@@ -100,47 +133,13 @@ class Inference:
         together = self.widest(mean, (clusters,)).error
         return (together / alone) ** 2 if together < math.inf else None
 
-    def _interval(self, value: float, mean: Mean, *apart: Mean) -> Interval:
-        """The interval of a mean. apart: the means whose ranges add up in it, by default itself."""
-        nothing = Interval(value, -math.inf, math.inf, math.inf)
-        if not math.isfinite(value):  # a mean of no rows, such as that of a ranker that never served
-            return nothing
-        influence = self.sums.influence(mean)
-        if not np.isfinite(influence).all():  # the smallest of all numbers
-            return nothing
-        error, skewness, clusters = self.widest(mean)
-        if clusters is not None:
-            freedom = clusters.freedom(self.sums.columns.numbers(mean.shares, len(influence)))
-            replicates = clusters.replicates
-            # without the division of the jackknife, as in resampling clusters
-            each = (clusters.sums[:, : len(influence)] * influence).sum(axis=1)
-            plain = math.sqrt(float((each**2).sum())) / float(clusters.rows.sum())
-        if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
-            error = plain = self._independent_error(influence)
-            freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
-        if error == math.inf or freedom == 0:
-            return nothing
-        draws = None if replicates is None else self._draws(replicates, mean)
-        moved = sum(np.abs(self.sums.influence(one)) for one in apart) if apart else np.abs(influence)
-        ranges = self.sums.moments.largest - self.sums.moments.least
-        span = float((moved * np.where(np.isfinite(ranges), ranges, 0.0)).sum())  # bounds a row's influence
-        n, level = self.sums.n, self.confidence
-        least = _ROUNDING * span / math.sqrt(n)  # what rounding leaves of the difference of one policy to itself
-        stretch = error / plain if plain > least else 1.0
-        one = Side(error, skewness)
-        seen = self._with_unseen(one, stretch * influence) if self.tails else (one, one)
-        rare = self.rare if error > least else ()
-        lower, upper = with_rare(seen, rare, stretch * influence, self.sums) if rare else seen
-        quantile = student(0.5 + level / 2, freedom)
-        known = Sampling(value, error, n, level, quantile, freedom, skewness, span, lower, upper, draws, stretch)
-        found = INTERVALS[self.method].make(known)
-        if (lower, upper) != seen:
+    def _with_more(self, found: Interval, known: Sampling, seen: tuple[Side, Side], mean: Mean) -> Interval:
+        """The interval with what is too rare for its weights, what models do not know, and what the log hides."""
+        if (known.lower, known.upper) != seen:
             found = _with_error(found, known, seen)
         if len(mean.drawn) > 1:
             found = self._with_doubt(found, mean)
-        if not self.hidden:
-            return found
-        down, up = self._hidden_of(mean)
+        down, up = self._hidden_of(mean) if self.hidden else (0.0, 0.0)
         return replace(found, low=found.low - down, high=found.high + up)
 
     def _hidden_of(self, mean: Mean) -> tuple[float, float]:
