@@ -156,8 +156,13 @@ def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> 
     kish = repeats * float(counts.sum()) / slots  # per impression
     weight = np.minimum(found.weight, _LARGEST)
     mass, squares = each * found.control, count * each * weight**2
-    seen = [_least_hidden(found.weight[:, slot], repeats * found.chance[:, slot]) for slot in range(number.shape[1])]
-    hidden = found.weight > np.array(seen)
+    # Of each slot the largest weight such that FEWEST rows are expected with it or larger ones; 0 where there is none.
+    order = np.argsort(-found.weight, axis=0, kind="stable")
+    size, chance = (np.take_along_axis(one, order, axis=0) for one in (found.weight, found.chance))
+    last = np.ones(size.shape, np.bool_)
+    last[:-1] = size[1:] < size[:-1] * (1 - _ROUNDING)  # of each weight, up to rounding
+    last &= np.cumsum(repeats * chance, axis=0) >= FEWEST * (1 - _ROUNDING)
+    hidden = found.weight > size.max(axis=0, initial=0.0, where=last) * (1 + 2 * _ROUNDING)
     sums = [(float(mass[some].sum()), float(squares[some].sum())) for some in (..., ~hidden)]
     effective, visible = (kish * (total**2 / square) if square > 0 else 0.0 for total, square in sums)
     return Design(
@@ -170,15 +175,3 @@ def _design(found: UniqueWeights, number: Floats, counts: Floats, read: int) -> 
         effective=effective,
         visible=visible,
     )
-
-
-def _least_hidden(weight: Floats, expected: Floats) -> float:
-    """The largest weight such that FEWEST rows are expected with it or larger ones, 0 where there is none.
-
-    expected: expected number of rows with each.
-    """
-    order = np.argsort(-weight, kind="stable")
-    size = weight[order]
-    last = np.append(size[1:] < size[:-1] * (1 - _ROUNDING), True)  # of each weight, up to rounding
-    seen = np.flatnonzero(last & (np.cumsum(expected[order]) >= FEWEST * (1 - _ROUNDING)))
-    return float(size[seen[0]]) * (1 + 2 * _ROUNDING) if len(seen) else 0.0
