@@ -53,7 +53,8 @@ class Counts:
     equal scores do not determine the order, by sorting target.
     trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
     for each pair of the layout; or none. facts: by which assumptions are chosen. of_group: what refutes the
-    logging policy in this group.
+    logging policy in this group. sums: of all columns of the layout. effective_sizes: of all pairs. nonnegative:
+    whether no outcome of the log is below 0.
     """
 
     layout: Layout
@@ -73,27 +74,22 @@ class Counts:
     made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+    sums: Sums = field(init=False, compare=False, repr=False)
+    effective_sizes: EffectiveSize = field(init=False, compare=False, repr=False)
+    nonnegative: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sums = Sums(self.layout.columns, self.folded["moments"])
+        more = ByName(self.layout.summed, self.folded["worth"])
+        sizes = EffectiveSize(more, float(sums.total[ROWS]), Marks(*(float(more[name]) for name in MARKS)))
+        object.__setattr__(self, "sums", sums)
+        object.__setattr__(self, "effective_sizes", sizes)
+        object.__setattr__(self, "nonnegative", not self.losses and bool(sums.least[REWARD] >= 0))
 
     @cached_property
     def counted(self) -> bool:
         """Whether the logging probabilities were counted in the log."""
         return self.logging is not None and counts(self.logging)
-
-    @cached_property
-    def sums(self) -> Sums:
-        """Return the sums of all columns of the layout."""
-        return Sums(self.layout.columns, self.folded["moments"])
-
-    @cached_property
-    def effective_sizes(self) -> EffectiveSize:
-        """Return the effective sample sizes of all pairs."""
-        sums = ByName(self.layout.summed, self.folded["worth"])
-        return EffectiveSize(sums, float(self.sums.total[ROWS]), Marks(*(float(sums[name]) for name in MARKS)))
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether no outcome of the log is below 0."""
-        return not self.losses and bool(self.sums.least[REWARD] >= 0)
 
     @cached_property
     def inference(self) -> Inference:

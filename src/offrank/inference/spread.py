@@ -62,13 +62,13 @@ class Inference:
 
     def interval(self, mean: Mean, *apart: Mean) -> Interval:
         """The interval of a mean. apart: the two means whose difference it is: their ranges add up in it."""
-        value = self.sums.value(mean)
-        if apart and not abs(value) > 1e-12 * abs(self.sums.value(apart[0])):
+        value, influence = self.sums.linear(mean)
+        each = [self.sums.linear(one) for one in apart]
+        if each and not abs(value) > 1e-12 * abs(each[0][0]):
             value = 0.0  # a rounding error
         nothing = Interval(value, -math.inf, math.inf, math.inf)
         if not math.isfinite(value):  # a mean of no rows, such as that of a ranker that never served
             return nothing
-        influence = self.sums.influence(mean)
         if not np.isfinite(influence).all():  # the smallest of all numbers
             return nothing
         error, skewness, clusters = self.widest(mean)
@@ -76,15 +76,15 @@ class Inference:
             freedom = clusters.freedom(self.sums.columns.numbers(mean.shares, len(influence)))
             replicates = clusters.replicates
             # without the division of the jackknife, as in resampling clusters
-            each = (clusters.sums[:, : len(influence)] * influence).sum(axis=1)
-            plain = math.sqrt(float((each**2).sum())) / float(clusters.rows.sum())
+            alone = (clusters.sums[:, : len(influence)] * influence).sum(axis=1)
+            plain = math.sqrt(float((alone**2).sum())) / float(clusters.rows.sum())
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
             freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
         if error == math.inf or freedom == 0:
             return nothing
         draws = None if replicates is None else self._draws(replicates, mean)
-        moved = sum(np.abs(self.sums.influence(one)) for one in apart) if apart else np.abs(influence)
+        moved = sum(np.abs(one) for _, one in each) if each else np.abs(influence)
         ranges = self.sums.moments.largest - self.sums.moments.least
         span = float((moved * np.where(np.isfinite(ranges), ranges, 0.0)).sum())  # bounds a row's influence
         n, level = self.sums.n, self.confidence

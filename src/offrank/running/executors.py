@@ -74,20 +74,26 @@ def reduced(
         UsageError: an executor is given for a log that an engine reduces.
         EmptyLogError: there was nothing to read.
     """
-    within = _Pass(RunCache() if cache is None else cache)
-    if (engine := engine_of(source)) is not None:
+    within, engine = _Pass(RunCache() if cache is None else cache), engine_of(source)
+    every, seen = range(source.parts() if engine is None else 0), None
+    if isinstance(progress, RowProgress):
+        seen = progress.read
+    if engine is not None:
         if executor is not None:
             remedy = "omit executor=, or on the command line --workers and --checkpoint"
             raise UsageError(f"{source.describe()} is reduced by its own engine", remedy)
         found = reduce(total, engine.each(partial(_reduce, source, fold, within), progress), None)
+    elif executor is None and len(every) == 1:
+        found = _reduce(source, fold, replace(within, seen=seen), 0)
+        if progress is not None:
+            progress(1, 1)
     else:
-        every, kept, stop = range(source.parts()), None, threading.Event()
-        limits = Limits() if len(every) > 1 else None
+        kept, stop, limits = None, threading.Event(), Limits() if len(every) > 1 else None
         if isinstance(executor, CheckpointFolder):
             kept = executor.kept(source, fold, len(every))
             every, executor = every[kept.done :], executor.executor
         with ThreadPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor) as pool:
-            seen = progress.read if isinstance(progress, RowProgress) and isinstance(pool, ThreadPoolExecutor) else None
+            seen = seen if isinstance(pool, ThreadPoolExecutor) else None
             within = replace(within, limits=limits, seen=seen, stop=stop if executor is None else None)
             try:
                 submitted = (pool.submit(_reduce, source, fold, within, part) for part in every)

@@ -27,14 +27,15 @@ BLOCK = 128
 
 
 @_fast
-def moments(values, mean, comoment, least, largest, vary, scratch):
+def moments(values, mean, comoment, least, largest, vary, scratch, columns, starts, third):
     """Fill mean [d], centred co-moments [d, d], minimum and maximum [d] of each column, in two passes over the rows.
 
-    Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time. vary [d],
-    scratch [d + 2 or more, BLOCK]: space to work in.
+    Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time. Block b has
+    c columns from columns[starts[b]] on; third has its sums [c, c, c] of products of three centred ones, block after
+    block. vary [2, d], scratch [d + 3, BLOCK]: space to work in.
     """
     d, n = values.shape
-    total, low, high = scratch[0], scratch[1], scratch[2]
+    total, low, high, product, place = scratch[0], scratch[1], scratch[2], scratch[-1], vary[1]
     for a in range(d):
         total[:], low[:], high[:] = 0.0, np.inf, -np.inf
         for first in range(0, n, BLOCK):
@@ -50,46 +51,62 @@ def moments(values, mean, comoment, least, largest, vary, scratch):
         mean[a] /= n
     count = 0
     for a in range(d):
-        vary[count] = a
+        vary[0, count], place[a] = a, count if least[a] != largest[a] else -1
         count += least[a] != largest[a]
     for first in range(0, n, BLOCK):
         rows = min(BLOCK, n - first)
         for a in range(count):
-            column, middle = vary[a], mean[vary[a]]
+            column, middle = vary[0, a], mean[vary[0, a]]
             for i in range(rows):
                 scratch[a, i] = values[column, first + i] - middle
             for b in range(a + 1):
-                product = 0.0
+                product_sum = 0.0
                 for i in range(rows):
-                    product += scratch[a, i] * scratch[b, i]
-                comoment[vary[a], vary[b]] += product
+                    product_sum += scratch[a, i] * scratch[b, i]
+                comoment[vary[0, a], vary[0, b]] += product_sum
+        _add_thirds(scratch, product, rows, place, columns, starts, third)
     for a in range(d):
         for b in range(a):
             comoment[b, a] = comoment[a, b]
+    _fill_thirds(starts, third)
 
 
 @_fast
-def third_moments(values, mean, columns, places, scratch, found):
-    """Add the products of three centred columns to `found` at their places. scratch [c + 1 or more, BLOCK]."""
-    n, d, product = values.shape[1], len(columns), scratch[-1]
-    for first in range(0, n, BLOCK):
-        rows = min(BLOCK, n - first)
+def _add_thirds(centred, product, rows, place, columns, starts, third):
+    """Add the products of three centred columns of some rows, once for each three. place [d]: -1 if it is constant."""
+    offset = 0
+    for block in range(len(starts) - 1):
+        first, d = starts[block], starts[block + 1] - starts[block]
         for a in range(d):
-            for i in range(rows):
-                scratch[a, i] = values[columns[a], first + i] - mean[columns[a]]
-            for b in range(a + 1):
+            x = place[columns[first + a]]
+            for b in range(a + 1 if x >= 0 else 0):
+                y = place[columns[first + b]]
+                if y < 0:
+                    continue
                 for i in range(rows):
-                    product[i] = scratch[a, i] * scratch[b, i]
+                    product[i] = centred[x, i] * centred[y, i]
                 for c in range(b + 1):
-                    total = 0.0
-                    for i in range(rows):
-                        total += product[i] * scratch[c, i]
-                    found[places[a], places[b], places[c]] += total
-    for a in range(d):
-        for b in range(a + 1):
-            for c in range(b + 1):
-                i, j, k = places[a], places[b], places[c]
-                found[i, k, j] = found[j, i, k] = found[j, k, i] = found[k, i, j] = found[k, j, i] = found[i, j, k]
+                    z = place[columns[first + c]]
+                    if z >= 0:
+                        total = 0.0
+                        for i in range(rows):
+                            total += product[i] * centred[z, i]
+                        third[offset + (a * d + b) * d + c] += total
+        offset += d * d * d
+
+
+@_fast
+def _fill_thirds(starts, third):
+    """Fill in the same products in other orders."""
+    offset = 0
+    for block in range(len(starts) - 1):
+        d = starts[block + 1] - starts[block]
+        found = third[offset : offset + d * d * d].reshape((d, d, d))
+        for i in range(d):
+            for j in range(i + 1):
+                for k in range(j + 1):
+                    found[i, k, j] = found[j, i, k] = found[j, k, i] = found[k, i, j] = found[k, j, i] = found[i, j, k]
+        offset += d * d * d
 
 
 @_fast

@@ -132,16 +132,18 @@ class MomentsFold(Fold):
     third: tuple[Block, ...] = ()
 
     def of(self, batch: Sample) -> Moments:
-        values = batch.columns
+        values, blocks = batch.columns, tuple(dict.fromkeys(self.third))
         d, n = values.shape
         mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
-        scratch, third = np.empty((3 + max(d, *map(len, self.third), 0), _kernels.BLOCK)), {}
+        columns = np.array([column for block in blocks for column in block], np.int64)
+        ends = np.cumsum([len(block) ** 3 for block in blocks], dtype=np.int64)
+        found = np.zeros(ends[-1] if blocks else 0)
         if n:
-            _kernels.moments(values, mean, comoment, least, largest, np.zeros(d, np.int64), scratch)
-        for block in self.third:
-            columns, third[block] = np.array(block), np.zeros((len(block),) * 3)
-            vary = np.flatnonzero(least[columns] < largest[columns])
-            _kernels.third_moments(values, mean, columns[vary], vary, scratch, third[block])
+            starts = np.cumsum([0, *map(len, blocks)])
+            space = np.zeros((2, d), np.int64), np.empty((d + 3, _kernels.BLOCK))
+            _kernels.moments(values, mean, comoment, least, largest, *space, columns, starts, found)
+        cubes = zip(blocks, np.split(found, ends[:-1]), strict=False)
+        third = {block: each.reshape((len(block),) * 3) for block, each in cubes}
         return Moments(n, mean, comoment, least, largest, third)
 
 

@@ -109,19 +109,25 @@ class Sums:
             return np.asarray(function(ByName(self.columns, sums[..., : len(self.moments.mean)])))
 
     def influence(self, mean: Mean) -> Floats:
-        """[d] coefficients of a row's influence on a mean: the derivatives by the columns' means, by a complex step.
+        """[d] coefficients of a row's influence on a mean."""
+        return self.linear(mean)[1]
 
-        A mean is the same function of means as of sums.
+    def linear(self, mean: Mean) -> tuple[float, Floats]:
+        """The value of a mean, and [d] coefficients of a row's influence on it.
+
+        These are the derivatives by the columns' means, by a complex step: a mean is the same function of means as of
+        sums.
         """
         means, found = self.moments.mean, np.zeros(len(self.moments.mean))
         at = self.columns.numbers(mean.reads, len(means))
         with np.errstate(all="ignore"):
+            value = float(mean.of(self.total))
             scale = np.abs(means[at])
             step = _STEP * np.where(scale > 0, scale, scale.max(initial=0.0) or 1.0)
             stepped: Any = np.tile(means.astype(np.complex128), (len(at), 1))
             stepped[np.arange(len(at)), at] += 1j * step
             found[at] = np.imag(np.zeros(len(at)) + mean.of(ByName(self.columns, stepped))) / step
-        return found
+        return value, found
 
     def combined(self, coefficients: Mapping[Name, float]) -> tuple[float, float]:
         """The sum of a combination of columns, and the sum of its squares."""
