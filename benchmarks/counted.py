@@ -100,14 +100,15 @@ class Parts:
         self.seconds: Counter[str] = Counter()
         self._inside = [0.0]
 
-    def add(self, tee: Tee, state: dict[str, Any], batch: Any) -> dict[str, Any]:
+    def add(self, tee: Tee, part: dict[str, Any] | None, batch: Any) -> dict[str, Any]:
         """As `Tee.add`."""
-        return {name: self._timed(name, fold, state[name], batch) for name, fold in tee.folds.items()}
+        known = part or {}
+        return {name: self._timed(name, fold, known.get(name), batch) for name, fold in tee.folds.items()}
 
-    def _timed(self, name: str, fold: Any, state: Any, batch: Any) -> Any:
+    def _timed(self, name: str, fold: Any, part: Any, batch: Any) -> Any:
         self._inside.append(0.0)
         started = time.process_time()
-        found = fold.add(state, batch)
+        found = fold.add(part, batch)
         whole = time.process_time() - started
         self.seconds[name] += whole - self._inside.pop()
         self._inside[-1] += whole
@@ -120,7 +121,7 @@ def parts(path: Path, repeats: int) -> tuple[float, dict[str, float]]:
     plain = Tee.add
     for _ in range(repeats + 1):
         timed = Parts()
-        Tee.add = lambda tee, state, batch, timed=timed: timed.add(tee, state, batch)  # type: ignore[method-assign]
+        Tee.add = lambda tee, part, batch, timed=timed: timed.add(tee, part, batch)  # type: ignore[method-assign]
         started = time.process_time()
         try:
             by_logged(path, executor=Here())
