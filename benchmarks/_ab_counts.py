@@ -173,7 +173,7 @@ def weighted_moments(values: Floats, count: Floats, blocks: tuple[tuple[int, ...
 def _moments(values: Floats, blocks: tuple[tuple[int, ...], ...]) -> Moments:
     """Of rows [n, d]."""
     fold = MomentsFold(blocks)
-    return fold.of(Sample(values, np.zeros(len(values), np.uint64)))
+    return fold.of(Sample.of(values, np.zeros(len(values), np.uint64)))
 
 
 def clusters_of(values: Floats, of: NDArray[np.int64], user: NDArray[np.int64]) -> Clusters:

@@ -69,7 +69,7 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Inference]:
     sums_of_log = Sums(NamedColumns((0, 1, 2)), moments)
     sums = np.add.reduceat(values, np.cumsum(rows) - rows)
     fold = BootstrapFold()
-    drawn = fold.of(Sample(sums, np.arange(len(rows), dtype=np.uint64)))
+    drawn = fold.of(Sample.of(sums, np.arange(len(rows), dtype=np.uint64)))
     clusters = Clusters("query", sums, rows.astype(float), len(rows), drawn)
     return {
         "rows alone": Inference(sums_of_log, "normal", 0.95),

@@ -159,7 +159,7 @@ def columns(here: World, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 def misses(here: World, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """[means, methods, 2] whether an interval lies above or below the truth, and [means] the estimates."""
-    sample = Sample(columns(here, rows, np.random.default_rng([seed, rows])), np.arange(rows, dtype=np.uint64))
+    sample = Sample.of(columns(here, rows, np.random.default_rng([seed, rows])), np.arange(rows, dtype=np.uint64))
     folded: dict[str, object] = {}
     for name, fold in IntervalSpec("bootstrap").folds(COLUMNS, blocks=(COLUMNS.once,)).items():
         folded[name] = fold.of(sample)

@@ -109,5 +109,5 @@ def test_too_many_groups_are_refused_before_their_states_are_made(monkeypatch: p
     monkeypatch.setattr(MomentsFold, "of", lambda *_: made.append(1))
     groups = Labels(np.arange(2_001), tuple(map(str, range(2_001))))
     with pytest.raises(UsageError, match="more than 2000 values"):
-        fold.of(Sample(np.zeros((2_001, 1)), np.zeros(2_001, np.uint64), groups=groups))
+        fold.of(Sample.of(np.zeros((2_001, 1)), np.zeros(2_001, np.uint64), groups=groups))
     assert not made

@@ -31,7 +31,7 @@ def columns(n: int, rng: np.random.Generator, mean: float = 1.0) -> Floats:
 
 def moments(values: Floats) -> Sums:
     fold = MomentsFold()
-    return numbered(fold.of(Sample(values, np.arange(len(values), dtype=np.uint64))))
+    return numbered(fold.of(Sample.of(values, np.arange(len(values), dtype=np.uint64))))
 
 
 def best(sums: Sums) -> Mean:
@@ -109,7 +109,7 @@ def test_spellings() -> None:
 def replicate_rows(n: int, replicates: int) -> np.ndarray:
     """[replicates, n] how often each row stands in each replicate of the bootstrap."""
     fold = BootstrapFold(replicates)
-    return np.round(fold.of(Sample(np.eye(n), np.arange(n, dtype=np.uint64)))).astype(int)
+    return np.round(fold.of(Sample.of(np.eye(n), np.arange(n, dtype=np.uint64)))).astype(int)
 
 
 def controlled_mean(value: Floats, weight: Floats, times: Floats) -> float:

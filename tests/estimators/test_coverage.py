@@ -33,7 +33,7 @@ def interval(rng: np.random.Generator, mean: Mean, confidence: float) -> tuple[I
     h = np.where(click, 1.0, 1 / KEPT)[kept]
     w = WEIGHT[drawn][kept]
     fold = MomentsFold()
-    sample = Sample(np.column_stack([h, h * w * click[kept], h * w]), np.arange(len(h), dtype=np.uint64))
+    sample = Sample.of(np.column_stack([h, h * w * click[kept], h * w]), np.arange(len(h), dtype=np.uint64))
     return Inference(numbered(fold.of(sample)), "normal", confidence).interval(mean), len(h)
 
 

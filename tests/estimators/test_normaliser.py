@@ -140,7 +140,7 @@ BY_SLOT = mean_by_block("value", "weight", "number", "rows")
 
 def moments(values: Floats) -> Sums:
     fold = MomentsFold()
-    return Sums(COLUMNS, fold.of(Sample(values, np.arange(len(values), dtype=np.uint64))))
+    return Sums(COLUMNS, fold.of(Sample.of(values, np.arange(len(values), dtype=np.uint64))))
 
 
 def test_the_influence_is_the_derivative() -> None:

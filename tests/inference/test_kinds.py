@@ -87,7 +87,7 @@ def moments() -> Sums:
     """Of 30 rows of seven positive columns, and of three in each of two blocks."""
     values = np.random.default_rng(2).gamma(2.0, size=(30, 13))
     fold = MomentsFold()
-    found = fold.of(Sample(values, np.arange(30, dtype=np.uint64)))
+    found = fold.of(Sample.of(values, np.arange(30, dtype=np.uint64)))
     return Sums(NamedColumns(tuple(range(7)), ("value", "weight", "number")), found)
 
 

@@ -26,7 +26,7 @@ COLUMNS = NamedColumns((0, 1))
 
 def spread(values: Floats, method: str = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:
     """Of rows of these values."""
-    sample = Sample(np.column_stack([np.ones(len(values)), values]), np.arange(len(values), dtype=np.uint64))
+    sample = Sample.of(np.column_stack([np.ones(len(values)), values]), np.arange(len(values), dtype=np.uint64))
     spec = IntervalSpec(method, confidence, replicates=20)
     folded = {}
     for name, fold in spec.folds(COLUMNS, blocks=((0, 1),)).items():
@@ -135,7 +135,7 @@ def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
     rng = np.random.default_rng(top)
     values = np.column_stack([np.ones(500), rng.lognormal(0, 0.8, (500, 4))])
     fold = MomentsFold(((0, 1, 2), (0, 1, 3, 4)))
-    parts = [Sample(part, np.arange(len(part), dtype=np.uint64)) for part in np.array_split(values, [90, 200])]
+    parts = [Sample.of(part, np.arange(len(part), dtype=np.uint64)) for part in np.array_split(values, [90, 200])]
     left, middle, right = (fold.of(part) for part in parts)
     found = Inference(numbered(total(left, total(middle, right))), "studentised", 0.95)
     mean = values[:, top].sum() / values[:, bottom].sum()
@@ -152,7 +152,7 @@ def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
 def test_without_third_moments_nothing_counts_as_skewed() -> None:
     fold = MomentsFold(((0, 1),))
     values = np.column_stack([np.ones(60), exponential(60), np.roll(exponential(60), 30)])
-    sums = numbered(fold.of(Sample(values, np.arange(60, dtype=np.uint64))))
+    sums = numbered(fold.of(Sample.of(values, np.arange(60, dtype=np.uint64))))
     found = Inference(sums, "studentised", 0.95)
     assert found.interval(PLAIN).skewness > 0.2
     assert found.interval(ratio(2, 0)).skewness == 0
@@ -168,7 +168,7 @@ def test_a_column_near_to_one_with_third_moments_is_as_skewed() -> None:
         mixed = np.sqrt(1 - share) * known + np.sqrt(share) * noise
         values = np.column_stack([np.ones(rows), known, mixed])
         fold = MomentsFold(((0, 1),))
-        moments = fold.of(Sample(values, np.arange(rows, dtype=np.uint64)))
+        moments = fold.of(Sample.of(values, np.arange(rows, dtype=np.uint64)))
         found = moments.skewness(np.array([0.0, 0.0, 1.0])) * np.sqrt(rows)
         assert found == pytest.approx(skewness, rel=0.02, abs=1e-12)
 
@@ -177,7 +177,7 @@ def test_clusters_are_skewed_by_their_sums() -> None:
     sums = np.column_stack([np.full(40, 5.0), exponential(40)])
     clusters = Clusters("user", sums, np.full(40, 5.0), 4096)
     fold = MomentsFold(((0, 1),))
-    rows = Sample(np.repeat(sums / 5, 5, axis=0), np.arange(200, dtype=np.uint64))
+    rows = Sample.of(np.repeat(sums / 5, 5, axis=0), np.arange(200, dtype=np.uint64))
     moments = numbered(fold.of(rows))
     alone = Inference(moments, "studentised", 0.95).interval(PLAIN)
     found = Inference(moments, "studentised", 0.95, (clusters,)).interval(PLAIN)

@@ -58,7 +58,7 @@ def test_other_types_are_refused_when_written(value: Any) -> None:
 
 
 def test_every_damaged_byte_is_noticed() -> None:
-    whole = dumps(MomentsFold().of(Sample(np.empty((0, 2)), np.empty(0, np.uint64))))
+    whole = dumps(MomentsFold().of(Sample.of(np.empty((0, 2)), np.empty(0, np.uint64))))
     for place in range(len(whole)):
         with pytest.raises(StateError, match=r"not a state|has version|checksum"):
             loads(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])

@@ -18,7 +18,7 @@ ROWS, REPLICATES = 500, 1200
 def multiplicities(keys: Floats, seed: int = 0, replicates: int = REPLICATES) -> Floats:
     """[replicates, n] how often each row is drawn, read off rows that each have a column of their own."""
     fold = BootstrapFold(replicates, seed)
-    return fold.of(Sample(np.eye(len(keys)), np.asarray(keys, dtype=np.uint64)))
+    return fold.of(Sample.of(np.eye(len(keys)), np.asarray(keys, dtype=np.uint64)))
 
 
 @pytest.fixture(scope="module", params=["consecutive", "far apart", "hashes"])
@@ -79,7 +79,7 @@ def test_any_number_of_replicates(replicates: int) -> None:
 def test_the_interval_is_that_of_the_replicates() -> None:
     rng = np.random.default_rng(4)
     values = np.column_stack([np.ones(300), rng.random(300), rng.lognormal(0, 1, 300)])
-    batch = Sample(values, np.arange(300, dtype=np.uint64))
+    batch = Sample.of(values, np.arange(300, dtype=np.uint64))
     fold, moments = BootstrapFold(199), MomentsFold()
     sums_of_log = numbered(moments.of(batch))
     spread = Inference(sums_of_log, "bootstrap", 0.9, replicates=fold.of(batch))
@@ -94,7 +94,7 @@ def test_the_interval_is_that_of_the_replicates() -> None:
 
 def test_replicates_without_weight_do_not_count() -> None:
     values = np.array([[1.0, 0.0], [0.0, 0.0], [3.0, 2.0]])
-    batch = Sample(values, np.arange(3, dtype=np.uint64))
+    batch = Sample.of(values, np.arange(3, dtype=np.uint64))
     fold, moments = BootstrapFold(200), MomentsFold()
     replicates = fold.of(batch)
     assert (replicates[:, 1] == 0).any()

@@ -98,7 +98,7 @@ class Refuses(MomentsFold):
 
 @given(rng=seeds)
 def test_a_refusal_is_never_lost(rng: np.random.Generator) -> None:
-    batch = Sample(np.ones((12, 2)), np.arange(12, dtype=np.uint64))
+    batch = Sample.of(np.ones((12, 2)), np.arange(12, dtype=np.uint64))
     check_fold(OptionalFold(Refuses()), batch, rng)
     fold = OptionalFold(Refuses())
     assert fold.result(fold.of(batch)) == Unavailable("three is too many")
@@ -134,6 +134,6 @@ class Careless(Fold):
 @pytest.mark.parametrize("fold", [Last(), Careless()])
 def test_what_is_no_fold_is_found_out(fold: Fold) -> None:
     rng = np.random.default_rng(0)
-    batch = Sample(rng.random((30, 2)), np.arange(30, dtype=np.uint64))
+    batch = Sample.of(rng.random((30, 2)), np.arange(30, dtype=np.uint64))
     with pytest.raises(AssertionError):
         check_fold(fold, batch, rng)

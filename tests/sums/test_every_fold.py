@@ -105,7 +105,7 @@ def cells() -> Any:
 def sample() -> Sample:
     rng = np.random.default_rng(2)
     values = np.round(rng.lognormal(0, 1, (90, 3)), 2) * rng.integers(0, 3, (90, 3))
-    return Sample(values, rng.integers(0, 40, 90).astype(np.uint64))
+    return Sample.of(values, rng.integers(0, 40, 90).astype(np.uint64))
 
 
 @cache

@@ -11,7 +11,17 @@ from hypothesis import given
 
 from offrank.errors import UsageError
 from offrank.log.batch import Labels
-from offrank.sums import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, NamedColumns, Sample, Sums
+from offrank.sums import (
+    BucketsFold,
+    GroupBy,
+    Histogram,
+    HistogramFold,
+    LargestFold,
+    MomentsFold,
+    NamedColumns,
+    Sample,
+    Sums,
+)
 from offrank.sums import group_by as group_by_module
 from offrank.sums.base import Unavailable, total
 from offrank.sums.buckets import ClusterSums
@@ -20,7 +30,7 @@ from offrank.testing.strategies import samples
 
 
 def keyed(values: np.ndarray) -> Sample:
-    return Sample(values, np.arange(len(values), dtype=np.uint64))
+    return Sample.of(values, np.arange(len(values), dtype=np.uint64))
 
 
 def test_sums_pad_what_is_shorter_and_change_neither() -> None:
@@ -62,7 +72,7 @@ def test_moments_keep_a_small_variance_beside_a_large_mean() -> None:
 @given(batch=samples(2))
 def test_histogram(batch: Sample) -> None:
     fold = HistogramFold((1, 0))
-    for column, found in zip((1, 0), fold.result(fold.of(batch)), strict=True):
+    for column, found in zip((1, 0), map(Histogram.of, fold.of(batch)), strict=True):
         x = batch.values[:, column]
         assert found.zeros == (x == 0).sum()
         signs = [(x[x > 0], found.edges, found.counts), (-x[x < 0], found.negative_edges, found.negative_counts)]
@@ -79,7 +89,7 @@ def test_histogram(batch: Sample) -> None:
 def test_histogram_edges_are_powers_of_two_and_halves_between() -> None:
     fold = HistogramFold((0,))
     batch = keyed(np.array([[0.0], [0.75], [1.0], [1.49], [1.5], [2.0], [5.0]]))
-    found = fold.result(fold.of(batch))[0]
+    found = Histogram.of(fold.of(batch)[0])
     assert found.zeros == 1
     assert found.edges.tolist() == [0.75, 1, 1.5, 2, 3, 4, 6]
     assert found.counts.tolist() == [1, 2, 1, 1, 0, 1]
@@ -88,7 +98,7 @@ def test_histogram_edges_are_powers_of_two_and_halves_between() -> None:
 def test_histogram_has_negative_values_on_their_own_side() -> None:
     fold = HistogramFold((0,))
     batch = keyed(np.array([[-0.0], [0.0], [-1.0], [-1.4], [-3.0], [-4.0], [1.0]]))
-    found = fold.result(fold.of(batch))[0]
+    found = Histogram.of(fold.of(batch)[0])
     assert found.zeros == 2
     assert (found.edges.tolist(), found.counts.tolist()) == ([1, 1.5], [1])
     assert found.negative_edges.tolist() == [1, 1.5, 2, 3, 4, 6]
@@ -97,7 +107,7 @@ def test_histogram_has_negative_values_on_their_own_side() -> None:
 
 def test_histogram_of_nothing_positive() -> None:
     fold = HistogramFold((0,))
-    found = fold.result(fold.of(keyed(np.zeros((4, 1)))))[0]
+    found = Histogram.of(fold.of(keyed(np.zeros((4, 1))))[0])
     assert (found.zeros, len(found.edges), len(found.counts)) == (4, 0, 0)
 
 
@@ -138,7 +148,7 @@ def test_buckets_add_up_the_rows_of_a_key(batch: Sample) -> None:
     assert found.sums[:, 1:].sum(axis=0) == pytest.approx(batch.values.sum(axis=0), rel=1e-12)
     for key in np.unique(batch.key):
         own = batch.key == key
-        alone = total(fold.of(Sample(batch.values[own], batch.key[own])), full(2))
+        alone = total(fold.of(Sample.of(batch.values[own], batch.key[own])), full(2))
         lines = np.flatnonzero(alone.sums[:, 0] > full(2).sums[:, 0])
         assert len(lines) == 1
         if found.codes is None:
@@ -148,7 +158,7 @@ def test_buckets_add_up_the_rows_of_a_key(batch: Sample) -> None:
 def full(buckets: int) -> ClusterSums:
     """The sums of more clusters than there are buckets, of no value."""
     fold, keys = BucketsFold(buckets=buckets), np.arange(buckets + 1, dtype=np.uint64)
-    return fold.of(Sample(np.zeros((buckets + 1, 2)), keys))
+    return fold.of(Sample.of(np.zeros((buckets + 1, 2)), keys))
 
 
 @pytest.mark.parametrize(("clusters", "own"), [(4096, True), (4097, False)])

@@ -148,7 +148,7 @@ class MixturesFold(Fold):
         weight, ones = inverse / slates, np.ones(len(batch))
         values = np.stack([ones, batch.reward, batch.reward * weight, weight, inverse, slates, inverse], axis=1)
         values[:, :_INVERSE] /= batch.inclusion[:, None]
-        return _SUMS.of(Sample(values, batch.row, groups=by_slots(batch)))
+        return _SUMS.of(Sample.of(values, batch.row, groups=by_slots(batch)))
 
     def result(self, part: Groups) -> dict[int, Mixtures]:
         each = {int(name): one for name, one in _SUMS.result(part).items()}

@@ -81,7 +81,7 @@ class BoundsFold(Fold):
                 for name, one in zip(OF_DRAW, (lower, upper, less, more), strict=True):
                     named[of_part(name, number, draw)] = one
         groups = batch.labels[self.by] if self.by else None
-        return self.sums.of(Sample(named.array, batch.row, context, groups=groups))
+        return self.sums.of(Sample.of(named.array, batch.row, context, groups=groups))
 
     def result(self, part: dict[str, Any]) -> dict[str, Any]:
         return self.sums.result(part)

@@ -69,7 +69,7 @@ class ArmsFold(Fold):
     def of(self, batch: LogBatch) -> Groups:
         explains = [np.isfinite(one.log_prob(batch.contexts, batch.slates)) for one in self.policies]
         rows = np.column_stack([np.ones(len(batch)), *explains])
-        return _BY_VALUE.of(Sample(rows, batch.row, groups=batch.labels[self.column]))
+        return _BY_VALUE.of(Sample.of(rows, batch.row, groups=batch.labels[self.column]))
 
     def result(self, part: Groups) -> Arms | None:
         """Return the policy that explains all rows of each value; None if one value has no such policy.

@@ -72,7 +72,7 @@ class OverviewFold(Fold):
         if not self.rewards:
             return found
         weighed = np.column_stack([batch.reward, np.ones(len(batch))]) / batch.inclusion[:, None]
-        return {**found, "earned": self._earned.of(Sample(weighed, batch.row, groups))}
+        return {**found, "earned": self._earned.of(Sample.of(weighed, batch.row, groups))}
 
     def result(self, state: dict[str, Any]) -> Overview:
         slots, candidates = (dict(sorted(state[name].items())) for name in ("slots", "candidates"))

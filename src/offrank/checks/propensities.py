@@ -97,7 +97,7 @@ class UniformWeightsFold(Fold):
         values[:, 0], values[:, 1] = 1.0, np.exp(np.minimum(ratio, 300, out=ratio), out=ratio)
         if batch.sampled:
             values = np.minimum(values, _LARGEST * batch.inclusion[:, None]) / batch.inclusion[:, None]
-        return Sample(values, batch.row)
+        return Sample.of(values, batch.row)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class SlotsFold(Fold):
         inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # whose squares are summed
         h = np.minimum(1 / batch.inclusion, _LARGEST)
         values = np.stack([h, np.minimum(h, _LARGEST / inverse) * inverse, inverse], axis=1)
-        return _BY_SLOTS.of(Sample(values, batch.row, groups=by_slots(batch)))
+        return _BY_SLOTS.of(Sample.of(values, batch.row, groups=by_slots(batch)))
 
     def result(self, part: Groups) -> list[SlotsRow]:
         found: dict[str, Moments] = _BY_SLOTS.result(part)

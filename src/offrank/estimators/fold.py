@@ -246,10 +246,7 @@ class TermsFold(Fold):
         if row >= 0:
             raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
-        return self.sums.add(part, Sample(values, batch.row, batch.dependent(self.clusters), summed, groups))
-
-    def result(self, part: Any) -> Any:
-        return self.sums.result(part)
+        return self.sums.add(part, Sample(values.T, batch.row, batch.dependent(self.clusters), summed, groups))
 
     def _arms(self, named: ByName, batch: LogBatch, served: By) -> None:
         """Fill the columns of the arms, and of what is learnt of them."""

@@ -88,7 +88,7 @@ def numbers(question: NumbersAsked) -> Numbers:
     if not found["impressions"].n:
         found["impressions"].refuse_none(source.describe())
     known = {"slots": found["impressions"].slots}
-    whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
+    whole, groups = found["terms"]["whole"], found["terms"]["groups"].by_name if job.by else {}
     summary = job.counts(whole, **known, designs=found["design"])
     estimates = _estimates(job, summary)
     known |= {"group": len(groups), "losses": not summary.nonnegative} if groups else {}

@@ -124,13 +124,11 @@ class CheckPass:
         weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
         summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
         summaries = {name: replace(one, designs=found[f"design of {name}"]) for name, one in summaries.items()}
-        numbers: Mapping[str, Any] = next((one["groups"] for one in weights.values()), {})
-        groups = {
-            number: self._estimates(
-                self._summaries({name: one["groups"][number] for name, one in weights.items()}, min(slots, int(number)))
-            )
-            for number in (numbers if len(numbers) > 1 else ())
-        }
+        numbers: Mapping[str, Any] = next((one["groups"].by_name for one in weights.values()), {})
+        groups = {}
+        for number in numbers if len(numbers) > 1 else ():
+            parts = {name: one["groups"].of[number] for name, one in weights.items()}
+            groups[number] = self._estimates(self._summaries(parts, min(slots, int(number))))
         estimates = self._estimates(summaries)
         # Weights of other policies have rows of their own, as `evaluate` does not ask for them.
         tested = () if self.target is None else summaries.values()

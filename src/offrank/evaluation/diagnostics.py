@@ -124,7 +124,7 @@ def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> 
     columns, inclusion = np.column_stack([np.ones(len(rows)), value, weight]), batch.inclusion[rows]
     if (inclusion != 1).any():
         columns /= inclusion[:, None]
-    return _TERMS.of(Sample(columns, batch.row[rows]))
+    return _TERMS.of(Sample.of(columns, batch.row[rows]))
 
 
 @dataclass(frozen=True)

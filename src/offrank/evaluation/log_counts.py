@@ -80,7 +80,7 @@ class LogCounts:
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             impressions.refuse_none(where)
-        whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
+        whole, groups = found["terms"]["whole"], found["terms"]["groups"].by_name if job.by else {}
         parts = *job.targets.values(), *job.members
         trained, log = job.trained.judged(parts, found), log_evidence(found, job.checked_logging, asked.reasons)
         known = {"slots": impressions.slots, "ties": found["ties"], "trained": trained}

@@ -33,7 +33,7 @@ from ..running.quantities import Quantities, Quantity
 from ..sums.base import Tee
 from ..sums.buckets import BUCKETS, BUCKETS_OF_A_GROUP
 from ..sums.group_by import GroupBy, Grouping, by_column
-from ..sums.histogram import HistogramFold
+from ..sums.histogram import Histogram, HistogramFold
 from ..sums.largest import LargestFold
 from ..sums.mean import Products, controlled_products
 from .candidates import Pick, Rows, compared, contradicted, of_references, references, requested, selected
@@ -154,7 +154,7 @@ class Pass:
             whole = Tee({**whole.folds, "histogram": HistogramFold(tuple(weights))})
         every: dict[str, Any] = {"whole": whole}
         if by is not None:
-            every["groups"] = GroupBy(group_fold(spec, layout, products))
+            every["groups"] = GroupBy(sums_fold(spec, layout, products, BUCKETS_OF_A_GROUP, keep=256))
         return TermsFold(layout, self.logging, Tee(every), spec.columns, by)
 
     def number_folds(self, source: Source, needed: Needs, cache: RunCache, *, page: bool = False) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class Pass:
                 named.setdefault(without_normalisation(one.estimator), one.name)
             for estimator, key in named.items():
                 if (at := summary.columns(target, estimator)).weighted is not None:
-                    yield WeightsOf(name, key, summary.folded["histogram"][at.number])
+                    yield WeightsOf(name, key, Histogram.of(summary.folded["histogram"][at.number]))
 
 
 def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
@@ -268,8 +268,3 @@ def sums_fold(
             "earned": LargestFold(tuple(columns.numbers(layout.rewards)), keep, absolute=True),
         }
     )
-
-
-def group_fold(spec: IntervalSpec, layout: Layout, products: Products = ()) -> Tee:
-    """Return the smaller fold of one of many groups: its result is its state, so that groups can be merged."""
-    return sums_fold(spec, layout, products, BUCKETS_OF_A_GROUP, keep=256)

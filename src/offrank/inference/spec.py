@@ -118,4 +118,4 @@ class IntervalSpec:
     def _redrawn(self, clusters: Clusters) -> Floats:
         """Bootstrap replicates that draw whole clusters."""
         numbers = np.arange(len(clusters), dtype=np.uint64)
-        return BootstrapFold(self.replicates, self.seed).of(Sample(clusters.sums, numbers))
+        return BootstrapFold(self.replicates, self.seed).of(Sample.of(clusters.sums, numbers))

@@ -27,7 +27,7 @@ Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
 _COLUMNS = NamedColumns(("rows", "value", "weight"))
 _IPS = ratio("value", "rows")
 _FOLD = MomentsFold()
-_NOTHING = _FOLD.of(Sample(np.empty((0, _COLUMNS.width())), np.empty(0, np.uint64)))
+_NOTHING = _FOLD.of(Sample.of(np.empty((0, _COLUMNS.width())), np.empty(0, np.uint64)))
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class ActionEstimates:
                 for phi in (self.phi, self.ones)
             )
             values = np.stack([n, n * earned, n * weight], axis=1)
-            state = _FOLD.add(state, Sample(values, np.zeros(len(n), dtype=np.uint64)))
+            state = _FOLD.add(state, Sample.of(values, np.zeros(len(n), dtype=np.uint64)))
         return _moved(Inference(Sums(_COLUMNS, state), "normal", confidence).interval(_IPS), self.baseline)
 
 
@@ -207,7 +207,7 @@ def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, 
         weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
         gain = examples.reward - baseline
         values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
-        state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))
+        state = _FOLD.add(state, Sample.of(values / examples.inclusion[:, None], np.zeros(len(weight), np.uint64)))
     spread = Inference(Sums(_COLUMNS, state), "normal", confidence)
     control = spread.sums.value(ratio("weight", "rows"))
     snips = spread.interval(ratio("value", "weight")) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
@@ -224,7 +224,7 @@ def judge_items(candidate: Checkpoint, store: Store, greedy: bool, confidence: f
         weight = np.divide(chance, examples.rank_q, out=np.zeros(shown.shape), where=shown)
         earned = (weight * np.where(shown, examples.clicks, 0.0)).sum(axis=1)
         values = np.stack([np.ones(len(earned)), earned, weight.sum(axis=1)], axis=1)
-        state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(earned), dtype=np.uint64)))
+        state = _FOLD.add(state, Sample.of(values / examples.inclusion[:, None], np.zeros(len(earned), np.uint64)))
     return Inference(Sums(_COLUMNS, state), "normal", confidence).interval(_IPS)
 
 

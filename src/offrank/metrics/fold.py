@@ -90,7 +90,7 @@ class ComparisonsFold(Fold):
         rows, values = np.concatenate(numbers), np.concatenate(found)
         clusters = {name: codes[rows] for name, codes in batch.dependent(self.spec.columns).items()}
         groups = None if self.by is None else batch.labels[self.by].take(rows)
-        return self.sums.of(Sample(values, batch.row[rows], clusters, groups=groups))
+        return self.sums.of(Sample.of(values, batch.row[rows], clusters, groups=groups))
 
     def result(self, part: dict[str, Any]) -> dict[str, Any]:
         return self.sums.result(part)

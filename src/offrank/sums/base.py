@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,33 +65,38 @@ class Takeable(Protocol):
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows to be reduced: values [n, d], and key [n], which identifies rows.
+    """Rows to be reduced: columns [d, n], each together in memory, and key [n], which identifies rows.
 
     The key determines all that must not depend on the partition of the log. Later samples may have more columns, of
     which earlier rows have zeros. clusters: column -> [n] codes, equal for rows that depend on each other.
     summed: what further sums are made from. groups: the group of each row.
     """
 
-    values: Floats
+    columns: Floats
     key: NDArray[np.uint64]
     clusters: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
     summed: Takeable | None = None
     groups: Labels | None = None
 
+    @classmethod
+    def of(cls, values: Floats, key: NDArray[np.uint64], *more: Any, **named: Any) -> Sample:
+        """Of the values [n, d] of rows; the rest is as in the class."""
+        return cls(np.ascontiguousarray(values.T), key, *more, **named)
+
     def __len__(self) -> int:
         return len(self.key)
+
+    @property
+    def values(self) -> Floats:
+        """[n, d] the columns beside each other."""
+        return self.columns.T
 
     def take(self, rows: Integers) -> Sample:
         """Some of the rows."""
         clusters = {name: codes[rows] for name, codes in self.clusters.items()}
         summed = None if self.summed is None else self.summed.take(rows)
         groups = None if self.groups is None else self.groups.take(rows)
-        return Sample(self.columns[:, rows].T, self.key[rows], clusters, summed, groups)
-
-    @cached_property
-    def columns(self) -> Floats:
-        """The values [d, n], each column together in memory; no copy where they already stand so."""
-        return np.ascontiguousarray(self.values.T)
+        return Sample(np.take(self.columns, rows, axis=1), self.key[rows], clusters, summed, groups)
 
 
 @dataclass(frozen=True)

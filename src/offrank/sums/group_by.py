@@ -22,6 +22,11 @@ class Groups:
 
     of: Mapping[str, Any]
 
+    @property
+    def by_name(self) -> dict[str, Any]:
+        """The parts, in the order of the names."""
+        return dict(sorted(self.of.items()))
+
     def __add__(self, other: Groups) -> Groups:
         """The parts of all groups.
 
@@ -57,7 +62,7 @@ class GroupBy(Fold):
         return Groups(found)
 
     def result(self, part: Groups) -> dict[str, Any]:
-        return {name: self.fold.result(part.of[name]) for name in sorted(part.of)}
+        return {name: self.fold.result(one) for name, one in part.by_name.items()}
 
 
 def with_groups(whole: Fold, each: Fold | None) -> Tee:

@@ -27,6 +27,12 @@ class Histogram:
     negative_edges: Floats
     negative_counts: Integers
 
+    @classmethod
+    def of(cls, sums: Floats) -> Histogram:
+        """That of one column, from its line of the sums of a `HistogramFold`."""
+        counts = sums.astype(np.int64)
+        return cls(int(counts[0] + counts[_BINS]), *_trim(counts[:_BINS]), *_trim(counts[_BINS:]))
+
 
 @dataclass(frozen=True)
 class HistogramFold(Fold):
@@ -38,12 +44,6 @@ class HistogramFold(Fold):
         counts = np.zeros((len(self.columns), 2 * _BINS))
         _kernels.half_octaves(counts, batch.columns, np.array(self.columns, dtype=np.int64))
         return counts
-
-    def result(self, found: Floats) -> list[Histogram]:
-        return [
-            Histogram(int(counts[0] + counts[_BINS]), *_trim(counts[:_BINS]), *_trim(counts[_BINS:]))
-            for counts in found.astype(np.int64)
-        ]
 
 
 def _trim(counts: Integers) -> tuple[Floats, Integers]:

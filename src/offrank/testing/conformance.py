@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import SparseFeatures
-from ..sums.base import Fold, total
+from ..sums.base import Fold, Sample, total
 
 
 def take(batch: Any, rows: NDArray[np.integer]) -> Any:
@@ -92,6 +92,8 @@ def _at_random(parts: Sequence[Any], rng: np.random.Generator) -> Any:
 
 
 def _take(value: Any, rows: NDArray[np.integer], length: int) -> Any:
+    if isinstance(value, Sample):
+        return value.take(np.asarray(rows, dtype=np.int64))
     if isinstance(value, SparseFeatures):  # only some of its arrays have an entry per row, whatever their lengths
         return value.take(np.asarray(rows, dtype=np.int64))
     if isinstance(value, np.ndarray):

@@ -26,7 +26,7 @@ def samples(draw: st.DrawFn, columns: int, *, most: int = 60) -> Sample:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     values = rng.choice([0.0, 1.0, 1.5, 1e-6, 1e9], (rows, columns)) * rng.lognormal(0, 1, (rows, columns))
     values = np.where(rng.random((rows, columns)) < 0.3, np.round(values), values)
-    return Sample(values, rng.integers(0, max(rows // 2, 1), rows).astype(np.uint64))
+    return Sample.of(values, rng.integers(0, max(rows // 2, 1), rows).astype(np.uint64))
 
 
 @st.composite

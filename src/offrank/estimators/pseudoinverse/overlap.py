@@ -148,7 +148,7 @@ class OverlapFold(Fold):
         here = overlap(self.logging, self.target, batch.contexts, self.samples, batch.run)
         means = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
         values = np.column_stack([means / batch.inclusion[:, None], here.rho, batch.inclusion])
-        return MomentsFold().of(Sample(values, batch.row))
+        return MomentsFold().of(Sample.of(values, batch.row))
 
     def result(self, found: Moments) -> Overlap:
         if not found.n:
