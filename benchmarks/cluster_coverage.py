@@ -94,7 +94,7 @@ def clustered(logs: int) -> Table:
                 for place, mean in enumerate(ESTIMATES.values()):
                     found = [one.interval(mean) for one in made.values()]
                     held[place] += [one.low <= wanted <= one.high for one in found]
-                effective.append(1 + made["normal"].clusters[0].freedom(0))
+                effective.append(1 + made["normal"].clusters[0].freedom([0]))
                 effect.append(made["normal"].design_effect(ESTIMATES["snips"], made["normal"].clusters[0]))
             cells = [f"{share / logs:.3f}" for share in held.ravel()]
             least = min(least, *(held[:, 1:] / logs).ravel())
