@@ -27,6 +27,9 @@ class Counted(Spelled, Fits):
             estimates: rare contexts look more deterministic than they are.
         counts: what was counted; filled by the first pass over the log.
 
+    Raises:
+        UsageError: the name of the column is no text.
+
     Examples:
         >>> offrank.Counted(by="query")
         counted(by=query)

@@ -25,6 +25,9 @@ class Ranking(Spelled, Sorting, FillsSlots):
     Parameters:
         column: a list of ids, the first at the top.
 
+    Raises:
+        UsageError: the name of the column is no text.
+
     Examples:
         >>> offrank.Ranking("new_ranking")
         ranking(new_ranking)

@@ -27,6 +27,9 @@ class Thompson(Spelled, Racing):
         mean: instead of counts, column with the means of Gaussian posteriors.
         sd: column with their standard deviations.
 
+    Raises:
+        UsageError: a name is no text, or not both columns of counts, or of moments, are given.
+
     Examples:
         >>> offrank.Thompson("alpha", "beta")
         thompson(alpha, beta)

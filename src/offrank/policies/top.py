@@ -26,6 +26,9 @@ class Top(Spelled, Sorting, FillsSlots):
         scores: a column of numbers beside the candidates.
         ascending: the lowest comes first, as for a price.
 
+    Raises:
+        UsageError: the name of the column is no text.
+
     Examples:
         >>> offrank.Top("new_score")
         top(new_score)
