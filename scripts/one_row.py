@@ -3,6 +3,7 @@
 
     scripts/one_row.py               counts, from Python
     scripts/one_row.py --cli         from the command line
+    scripts/one_row.py --estimate    of `estimate`: numbers alone
     scripts/one_row.py --list        the functions too, in the order in which they are entered
     scripts/one_row.py --json        for tests
 
@@ -53,6 +54,11 @@ def by_python() -> None:
     print(offrank.evaluate("log.parquet", TARGET, LOGGING, "snips"))
 
 
+def by_estimate() -> None:
+    """The numbers alone, with what they print."""
+    print(offrank.estimate("log.parquet", TARGET, LOGGING, "snips"))
+
+
 def function_of(frame: FrameType) -> Function | None:
     """The function of offrank that a frame runs; None for other code, comprehensions and lambdas."""
     code = frame.f_code
@@ -97,10 +103,11 @@ def main() -> None:
     """Count, and print what was counted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cli", action="store_true", help="from the command line instead of Python")
+    parser.add_argument("--estimate", action="store_true", help="of `estimate` instead of `evaluate`")
     parser.add_argument("--list", action="store_true", help="name the functions, in the order of their first call")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     told = parser.parse_args()
-    functions, imported = measured(by_command if told.cli else by_python)
+    functions, imported = measured(by_command if told.cli else by_estimate if told.estimate else by_python)
     rooms = Counter(file.split("/")[0] for file, _ in functions)
     classes = {(file, name.split(".")[0]) for file, name in functions if name.lstrip("_")[:1].isupper()}
     counts = {

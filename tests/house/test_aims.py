@@ -37,18 +37,20 @@ def of_row(key: str, *options: str) -> Callable[[], int]:
 
 WAIST = ("verbs", "evaluation")
 AIMS = [
-    Aim("functions that one snips enters", of_row("functions"), 793, 797, 350),
-    Aim("files that one snips enters", of_row("files"), 143, 143, 60),
-    Aim("rooms that one snips enters", of_row("rooms"), 21, 21, 13),
-    Aim("classes that one snips enters", of_row("classes"), 115, 116, 50),
-    Aim("functions from the command line", of_row("functions", "--cli"), 847, 851, 400),
-    Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 407, 410, 250),
+    Aim("functions that one snips enters", of_row("functions"), 556, 560, 350),
+    Aim("files that one snips enters", of_row("files"), 129, 130, 60),
+    Aim("rooms that one snips enters", of_row("rooms"), 20, 20, 13),
+    Aim("classes that one snips enters", of_row("classes"), 98, 99, 50),
+    Aim("functions that one estimate enters", of_row("functions", "--estimate"), 194, 196, 180),
+    Aim("files that one estimate enters", of_row("files", "--estimate"), 71, 72, 40),
+    Aim("functions from the command line", of_row("functions", "--cli"), 612, 616, 400),
+    Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 406, 408, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 61, 61, 34),
-    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7918, 7950, 5500),
-    Aim("files of the package", lambda: len(SOURCE), 596, 598, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 68405, 68500, 47000),
-    Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 99, 100, 15),
-    Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 59, 60, 30),
+    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7924, 7930, 5500),
+    Aim("files of the package", lambda: len(SOURCE), 596, 596, 450),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 68280, 68350, 47000),
+    Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 97, 98, 15),
+    Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 59, 59, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),
     Aim("lists of codes of findings", lambda: measures.lists_of(measures.finding_codes(), SOURCE), 0, 0, 0),
     Aim(
@@ -65,7 +67,7 @@ AIMS = [
         0,
         0,
     ),
-    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 184, 184, 80),
+    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 181, 182, 80),
     Aim("state of the whole process", lambda: len(measures.process_wide()), 1, 1, 2),
 ]
 
