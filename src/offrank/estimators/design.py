@@ -68,7 +68,7 @@ class DesignFold(SampledRowsFold):
         found = []
         for pair in self.layout.pairs:
             made = None
-            if pair.number in self.able and len(state):
+            if pair.number in self.able and state.inclusion.size:
                 with suppress(OffrankError, NotImplementedError):  # diagnostics must not stop the estimate
                     made = self._design(state, pair, known)
             found.append(made)
@@ -81,13 +81,14 @@ class DesignFold(SampledRowsFold):
         if weighted is None or plain is None:
             return None
         moves = plain.follows == "every rank"
-        few = np.arange(min(len(state), max(PAIRS // slots**2, 1), TURNED if moves else self.kept))
+        rows = state.inclusion.size
+        few = np.arange(min(rows, max(PAIRS // slots**2, 1), TURNED if moves else self.kept))
         if isinstance(estimator, PI):
             return self._of_inverse(state, few[:INVERSES], target, estimator)
         if any(other is not target for other, _ in known.values()):
             known.clear()
         if moves not in known:
-            contexts = state.contexts if len(few) == len(state) else state.contexts.take(few)
+            contexts = state.contexts if len(few) == rows else state.contexts.take(few)
             inclusion = state.inclusion[few]
             draws = min(self.draws, max(PAIRS // max(contexts.candidates.shape[1], slots**2), 1))
             given = law(target, "sample"), law(self.logging, "log_prob"), contexts, inclusion

@@ -11,9 +11,8 @@ from ..estimators.effective_size import SQUARES, EffectiveSize
 from ..estimators.fold import REWARD, ROWS, Layout, TargetPair
 from ..estimators.tails import columns_of
 from ..findings.evidence_rows import RareEvidence
-from ..findings.tail import hides
 from ..inference.spread import Inference
-from ..inference.unseen import Rare, heaviest
+from ..inference.unseen import Rare, heaviest, hides
 from ..sums.estimate import Design, Interval
 from ..sums.mean import Name
 from ..sums.named import Sums

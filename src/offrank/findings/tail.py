@@ -3,6 +3,7 @@
 import math
 
 from ..formatting import percent
+from ..inference.unseen import hides
 from .advice import CLOSER, clip, items_help
 from .evidence import EstimateEvidence
 from .registry import Statement, finding
@@ -34,17 +35,8 @@ def heavy_tail(found: EstimateEvidence) -> Statement:
     )
 
 
-HIDDEN = 1.0
-"""Ratio of the hidden share to the relative standard error of such logs. Below it 95 % intervals of ips and
-rips covered the truth in 92 to 96 of 100 healthy logs, above it in 85 to 94, nearly all misses low
-(benchmarks/design.py)."""
 MOSTLY_HIDDEN = 0.2
 """Share of the target's slates or items."""
-
-
-def hides(share: float, visible: float, effective_rewards: float) -> bool:
-    """Whether what such logs hide is more than the standard error of such logs; both relative to the value."""
-    return share > 0 and share**2 * min(visible, effective_rewards) > HIDDEN**2
 
 
 @finding("hidden-mass", "Overlap of the policies", cause=("overlap", "tail"))
