@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.checks.arms import UnitsFold
+from offrank.checks.arms import SharedUnitsFold, UnitsFold, UnitsSeen
+from offrank.policies import By, policy
 from offrank.running.executors import run
 from offrank.sums.base import total
 
@@ -79,3 +82,12 @@ def test_parts_merge_to_the_same_units() -> None:
     for batch in reversed(batches):
         state = total(fold.of(batch), state)
     assert fold.result(state) == "user"
+
+
+def test_users_of_one_row_are_in_one_arm_whoever_assigned_them() -> None:
+    seen = UnitsSeen(
+        np.arange(4, dtype=np.uint64), *(np.array(one) for one in ([0, 1, 0, 0], [0, 1, 1, 0], [1, 1, 2, 2]))
+    )
+    fold = SharedUnitsFold(cast(By, policy("by(arm, {A: top(a), B: top(b)})")), "user")
+    found = fold.result({"seen": seen, "rows": np.array([3.0, 3.0])})
+    assert (found.shared, found.by_row) == (0.5, 0.5)  # of the two with two rows, and by chance

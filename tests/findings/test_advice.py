@@ -120,3 +120,9 @@ def test_a_check_of_a_log_that_is_worth_little_does_not_praise_it() -> None:
     small = str(offrank.check(coins(27)))
     assert "All checks passed" not in small
     assert "Effective sample size, uniform" in small
+
+
+def test_a_lucky_effective_size_is_told_as_it_is_to_be_expected() -> None:
+    lucky = EstimateEvidence(n=1000, ess=200.0, ess_ratio=0.25)
+    said = next(one.message for one in cautions_for(lucky) if one.code == "low-ess")
+    assert said.startswith("Effective sample size: 50 of 1,000 impressions. This log's own weights suggest 200")
