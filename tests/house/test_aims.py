@@ -37,13 +37,13 @@ def of_row(key: str, *options: str) -> Callable[[], int]:
 
 WAIST = ("verbs", "evaluation")
 AIMS = [
-    Aim("functions that one snips enters", of_row("functions"), 556, 560, 350),
-    Aim("files that one snips enters", of_row("files"), 129, 130, 60),
+    Aim("functions that one snips enters", of_row("functions"), 560, 560, 350),
+    Aim("files that one snips enters", of_row("files"), 130, 130, 60),
     Aim("rooms that one snips enters", of_row("rooms"), 20, 20, 13),
     Aim("classes that one snips enters", of_row("classes"), 98, 99, 50),
-    Aim("functions that one estimate enters", of_row("functions", "--estimate"), 194, 196, 180),
-    Aim("files that one estimate enters", of_row("files", "--estimate"), 71, 72, 40),
-    Aim("functions from the command line", of_row("functions", "--cli"), 612, 616, 400),
+    Aim("functions that one estimate enters", of_row("functions", "--estimate"), 193, 196, 180),
+    Aim("files that one estimate enters", of_row("files", "--estimate"), 70, 72, 40),
+    Aim("functions from the command line", of_row("functions", "--cli"), 616, 616, 400),
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 406, 408, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 61, 61, 34),
     Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7924, 7930, 5500),

@@ -168,9 +168,8 @@ class HeaviestFold(Fold):
     keep: int = HEAVIEST
 
     def add(self, part: Heaviest | None, batch: LogBatch) -> Heaviest:
-        found = Heaviest([np.empty((0, len(_HEAVY))) for _ in self.pairs], self.keep)
-        part = found if part is None else part
-        found = replace(found, rows=list(found.rows))
+        found = [np.empty((0, len(_HEAVY)))] * len(self.pairs)
+        part = Heaviest(found[:], self.keep) if part is None else part
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             with np.errstate(over="ignore"):
@@ -184,8 +183,8 @@ class HeaviestFold(Fold):
             value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
             base = np.full(len(at), float(batch.base))  # beyond 2^53 a float holds both numbers, and not their sum
             place = batch.row[at] - np.uint64(batch.base)
-            found.rows[number] = found.largest(np.stack([weight, value, batch.reward[at], base, place], axis=1))
-        return part + found
+            found[number] = part.largest(np.stack([weight, value, batch.reward[at], base, place], axis=1))
+        return part + Heaviest(found, self.keep)
 
 
 def _keys(rows: Floats) -> tuple[Floats, ...]:

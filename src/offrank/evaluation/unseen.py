@@ -51,7 +51,7 @@ def with_unseen_rewards(summary: CountsOfLog, found: Inference) -> Inference:
         if design is None or not at.estimator.normalised or not summary.sums.total[at.weight] > 0:
             continue
         share = design.unsupported + design.hidden
-        if not hides(share, design.visible, math.inf):
+        if not hides(share, design.visible, math.inf):  # whatever the rewards are: they take longer to ask
             continue
         if hides(share, design.visible, summary.effective_rewards(at) * summary.ess_ratio(at)):
             hidden.append((columns_of(summary.layout, at.value), at.weight, share))

@@ -16,37 +16,23 @@ def counted_twice(found: EstimateEvidence | LogEvidence) -> bool:
     return mean is not None and factor > FACTOR and LEAST < mean.value / factor < MOST
 
 
-@finding(
-    "double-subsampling",
-    "Mean weight",
-    lambda found: found.sampling_factor > FACTOR,
-    cause="mean weight",
-    explains="mean weight",
-)
+@finding("double-subsampling", "Mean weight", counted_twice, cause="mean weight", explains="mean weight")
 def double_subsampling(found: EstimateEvidence) -> Statement | None:
-    known = deviation(found) is not None and counted_twice(found)
-    return _said("The mean weight", found) if known else None
+    return None if deviation(found) is None else _said("The mean weight", found)
 
 
 @finding(
     "double-subsampling",
     "Mean importance weight of uniform",
-    lambda log: log.sampling_factor > FACTOR,
+    counted_twice,
     cause="mean weight",
     explains="mean weight",
 )
 def double_subsampling_of_uniform(log: LogEvidence) -> Statement | None:
-    known = rise(log) is not None and counted_twice(log)
-    return _said("The mean weight of the uniform policy", log) if known else None
+    return None if rise(log) is None else _said("The mean weight of the uniform policy", log)
 
 
-@finding(
-    "double-subsampling",
-    "Mean weights",
-    lambda law: any(one.sampling_factor > FACTOR for _, one in law.weights),
-    cause="mean weight",
-    explains="mean weight",
-)
+@finding("double-subsampling", "Mean weights", cause="mean weight", explains="mean weight")
 def double_subsampling_of_law(law: LawEvidence) -> Statement | None:
     worst = refuted(law)
     return _said(f"The mean weight of {worst[0]}", worst[1]) if worst and counted_twice(worst[1]) else None

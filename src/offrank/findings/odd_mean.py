@@ -59,12 +59,13 @@ def refuted(law: LawEvidence) -> tuple[str, EstimateEvidence, float] | None:
     A mean above 1 does: with right propensities none is expected above it, whatever the log supports. One below 1
     does only where what the log hides is known from both policies. Copies of rows are no further evidence.
     """
-    share, found = math.sqrt(1 - law.copies), []
+    share, least = math.sqrt(1 - law.copies), refuting(law.targets)
+    found = []
     for name, one in law.weights:
         away = deviation(one)
         if away is None or one.mean_weight is None or (one.mean_weight.value < 1 and one.hidden is None):
             continue
-        if away * share > refuting(law.targets) or one.mean_weight.value > IMPOSSIBLE_BY_MARKOV:
+        if away * share > least or one.mean_weight.value > IMPOSSIBLE_BY_MARKOV:
             found.append((name, one, away))
     return max(found, key=lambda one: one[2], default=None)
 

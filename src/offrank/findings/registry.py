@@ -153,7 +153,6 @@ def convicting(cautions: Iterable[Caution]) -> tuple[str, ...]:
 
 def cautions_for(*evidence: object) -> tuple[Caution, ...]:
     """All findings for the evidence, the worst first."""
-    kinds = FINDINGS.values()
-    said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds if kind.evidence is type(one)]
+    said = [(kind.code, kind.find(one)) for one in evidence for kind in all_findings(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]
     return tuple(sorted(found, key=lambda caution: SEVERITIES[caution.severity]))
