@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 import offrank
 from offrank.evaluation.ab_test import ArmsCompared
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 
 Floats = NDArray[np.float64]
 LOGGING = "by(arm, {A: top(a_score), B: top(b_score)})"

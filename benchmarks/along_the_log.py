@@ -23,7 +23,7 @@ from offrank.checks.along import along_folds
 from offrank.checks.log import BY_ROW
 from offrank.checks.propensities import UniformWeightsFold
 from offrank.findings import cautions_for
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 from offrank.policies.named import policy
 from offrank.running.executors import run
 

@@ -16,7 +16,7 @@ from trust_worlds import HEALTHY, World
 
 import offrank
 from offrank.findings.verdict import Verdict
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 
 DEFAULT = ("ips", "snips")
 

@@ -24,7 +24,7 @@ from trust_worlds.battery import NO_LOG_SHOWS, kinds, trial
 from trust_worlds.judged import Said, alarms, by_fault, by_kind, note, promises, said_of
 from trust_worlds.measure import Share
 
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 
 Key = tuple[int, int]
 """The seed and how many worlds there are."""

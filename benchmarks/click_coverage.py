@@ -26,7 +26,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -32,7 +32,7 @@ from side_by_side import measured, pyarrow_alone
 from side_by_side import write as write_slates
 
 import offrank
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 from offrank.sums.base import Tee
 
 MARK = "what is counted"

@@ -28,8 +28,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _page import generated
 
-from offrank import files
 from offrank.cli import main as offrank_main
+from offrank.language import files
 from offrank.running.states import loads
 
 LOGGED = ["--logging", "plackett_luce(old_score)"]

@@ -31,7 +31,7 @@ import pyarrow as pa
 from _page import generated
 
 import offrank
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 
 ASKED: dict[str, list[str] | str] = {
     "two": ["ips", "snips"],

@@ -13,7 +13,7 @@ import math
 from statistics import fmean, median
 
 import offrank
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 from offrank.policies import policy
 from offrank.simulation import SearchWorld
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from _page import generated
 
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 
 LOOKS = (1, 2, 7, 14, 30, 100)
 Z = 1.959964

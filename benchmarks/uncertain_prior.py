@@ -18,8 +18,8 @@ import numpy as np
 from _page import generated
 from scipy.stats import norm
 
-from offrank.formatting import percent
 from offrank.inference.uncertain_prior import leaning
+from offrank.language.formatting import percent
 from offrank.sums.estimate import Interval
 
 NEEDS = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9)

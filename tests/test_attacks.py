@@ -72,7 +72,7 @@ def small() -> Iterator[None]:
 def test_files_of_arrays_are_refused_before_they_fill_the_memory(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("offrank.files._UNPACKED", 1_000_000)
+    monkeypatch.setattr("offrank.language.files._UNPACKED", 1_000_000)
     with pytest.raises(LogError, match="none"):
         offrank.evaluate(str(tmp_path / "none.parquet"), "uniform", "logged", "ips")  # loads what is needed
     path = zipped(tmp_path / "a.npz", ARRAYS[what])

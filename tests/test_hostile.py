@@ -20,7 +20,7 @@ from click.testing import CliRunner
 import offrank
 from offrank.cli import main
 from offrank.errors import LogError, OffrankError
-from offrank.files import atomic_write, scratch
+from offrank.language.files import atomic_write, scratch
 from offrank.readers.opening import open_table
 from offrank.report.document import Figures
 

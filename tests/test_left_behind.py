@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from offrank.files import atomic_write, scratch, write_text
+from offrank.language.files import atomic_write, scratch, write_text
 
 HOLD = """
-from offrank.files import atomic_write
+from offrank.language.files import atomic_write
 with atomic_write("a.txt") as temporary:
     temporary.write_text("half")
     print("up", flush=True)
@@ -66,7 +66,7 @@ def test_folders_that_were_left_are_removed(tmp_path: Path) -> None:
 def test_where_there_are_no_locks_files_are_written_and_nothing_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("offrank.files.fcntl", None)
+    monkeypatch.setattr("offrank.language.files.fcntl", None)
     left = tmp_path / ".00000000.a.txt"
     left.write_text("half")
     old(left)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._page import drawn, generated
-from offrank.formatting import typographic
+from offrank.language.formatting import typographic
 from offrank.report.document import Cell
 from offrank.report.page import cell
 

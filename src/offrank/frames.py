@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from .errors import LogError, MissingExtraError, NoOverlapError, UsageError
-from .files import atomic_write, write_text
-from .formatting import printable, with_ends
-from .outputs import refuse_result
+from .language.files import atomic_write, write_text
+from .language.formatting import printable, with_ends
+from .language.outputs import refuse_result
 from .sums.estimate import Caution, Interval
 from .wording import Style, worded
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from . import races
 from .errors import UsageError
-from .spelling import Makers, parse
+from .language.spelling import Makers, parse
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from offrank import files
 from offrank.cli import main
+from offrank.language import files
 
 
 def full_disk() -> None:

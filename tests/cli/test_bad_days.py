@@ -22,7 +22,7 @@ import pytest
 import offrank
 from offrank.cli import streams
 from offrank.errors import UsageError
-from offrank.files import atomic_write, write_text
+from offrank.language.files import atomic_write, write_text
 from tests.cli.commands import LOGGING, TARGET, call
 from tests.cli.forking import CAUSES, files_in
 from tests.night import some

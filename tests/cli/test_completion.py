@@ -14,9 +14,9 @@ from offrank.cli import main
 from offrank.cli.spelled import names_of
 from offrank.clicks.model import CLICK_MODELS
 from offrank.estimators import ESTIMATORS
+from offrank.language.spelling import refuse_unknown
 from offrank.policies import POLICIES
 from offrank.reward_models.registry import REWARD_MODELS
-from offrank.spelling import refuse_unknown
 from tests.cli.commands import process
 
 ROOT = Path(__file__).parents[2]

@@ -171,7 +171,7 @@ def test_a_real_process(log: Path) -> None:
 INTERRUPTED = """
 import atexit, pathlib, signal, sys
 from offrank.cli.running import safely
-from offrank.files import atomic_write, scratch
+from offrank.language.files import atomic_write, scratch
 atexit.register(print, "a compiler that is still at work in a thread crashes here")
 class Ends:
     def __del__(self):  # an exception would be lost here; in compiled code it would crash the process

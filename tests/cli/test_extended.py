@@ -7,9 +7,9 @@ from importlib.metadata import EntryPoint, EntryPoints
 import click
 import pytest
 
-from offrank import extensions
 from offrank.cli import main
 from offrank.errors import MissingExtraError
+from offrank.language import extensions
 from tests.cli.commands import call
 
 
@@ -30,8 +30,8 @@ def command(name: str, value: str) -> EntryPoint:
 
 
 def test_a_command_from_outside_is_listed_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("offrank.extensions.shout", shout, raising=False)
-    offered(monkeypatch, command("shout", "offrank.extensions:shout"))
+    monkeypatch.setattr("offrank.language.extensions.shout", shout, raising=False)
+    offered(monkeypatch, command("shout", "offrank.language.extensions:shout"))
     assert "shout Say a word." in " ".join(call("--help").stdout.split())
     assert call("shout", "better").output == "BETTER\n"
 

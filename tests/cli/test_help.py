@@ -9,10 +9,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from offrank.argument import arguments_of
 from offrank.cli import main
 from offrank.evaluation.question import WithBounds
 from offrank.inference import INTERVALS
+from offrank.language.argument import arguments_of
 
 HEADINGS = ["Question", "Log", "Uncertainty", "Output", "Running"]
 

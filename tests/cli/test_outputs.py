@@ -13,7 +13,7 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
-from offrank.files import write_text
+from offrank.language.files import write_text
 from tests.cli.commands import LOGGING, TARGET, call
 from tests.verbs.logs import search
 

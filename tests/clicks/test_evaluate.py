@@ -17,8 +17,8 @@ import offrank
 from offrank.clicks import PBM, Evaluated, Evaluations
 from offrank.clicks.evaluation import PredictionFold
 from offrank.errors import ColumnError, OffrankError, UsageError
-from offrank.formatting import with_half
 from offrank.inference.spec import IntervalSpec
+from offrank.language.formatting import with_half
 from offrank.readers.log import read_log
 from offrank.sums.base import total
 from tests.clicks.readers import CLICKS, SLATES, Reader, drawn, log

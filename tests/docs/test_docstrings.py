@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import offrank
-from offrank.argument import arguments_of, documented
 from offrank.evaluation.question import LogCheck, TargetComparison, WithBounds
 from offrank.evaluation.selection_question import EstimatorSelection
+from offrank.language.argument import arguments_of, documented
 from offrank.metrics import ranking
 from offrank.metrics.question import MetricsQuestion
 from tests.house.offenders import offenders

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 import offrank
 from offrank.cli import main
 from offrank.errors import NoOverlapError, OffrankError
+from offrank.language.spelling import spell
 from offrank.log.batch import LogBatch
 from offrank.log.source import Needs, Source
 from offrank.policies import PlackettLuce, Top, Uniform
-from offrank.spelling import spell
 
 from . import answers, oracle
 from .answers import Wrong, clean, in_json, no_nan

@@ -39,7 +39,7 @@ WAIST = ("verbs", "evaluation")
 AIMS = [
     Aim("functions that one snips enters", of_row("functions"), 560, 560, 350),
     Aim("files that one snips enters", of_row("files"), 130, 130, 60),
-    Aim("rooms that one snips enters", of_row("rooms"), 20, 20, 13),
+    Aim("rooms that one snips enters", of_row("rooms"), 15, 15, 13),
     Aim("classes that one snips enters", of_row("classes"), 98, 99, 50),
     Aim("functions that one estimate enters", of_row("functions", "--estimate"), 193, 196, 180),
     Aim("files that one estimate enters", of_row("files", "--estimate"), 70, 72, 40),
@@ -47,7 +47,7 @@ AIMS = [
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 406, 408, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 61, 61, 34),
     Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7924, 7930, 5500),
-    Aim("files of the package", lambda: len(SOURCE), 596, 596, 450),
+    Aim("files of the package", lambda: len(SOURCE), 597, 597, 450),
     Aim("lines of the package", lambda: measures.lines(SOURCE), 68280, 68350, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 97, 98, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 59, 59, 30),

@@ -10,18 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 import offrank
-from offrank.assumptions import ITEM_POSITION
 from offrank.estimators import ESTIMATORS, Reference, self_normalised
 from offrank.findings import Statement, finding
 from offrank.findings.evidence import EstimateEvidence
 from offrank.inference import interval
 from offrank.inference.registry import Sampling
+from offrank.language.assumptions import ITEM_POSITION
+from offrank.language.spelling import Spelled
 from offrank.log.batch import Contexts, Floats, LogBatch
 from offrank.policies import POLICIES, AnyPolicy, Propensities
 from offrank.policies.mixture import UniformMixture
 from offrank.readers import READERS, Reader
 from offrank.readers.wide import Invalid, WideLog
-from offrank.spelling import Spelled
 from offrank.sums.estimate import Interval
 
 

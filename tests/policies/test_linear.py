@@ -143,6 +143,6 @@ def test_a_file_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatc
     with np.load(path) as found:
         np.savez_compressed(path, zeros=np.zeros(300_000, np.uint8), **found)
     assert Linear(path).model.weights.any()  # some zeros more are nothing to refuse
-    monkeypatch.setattr("offrank.files._UNPACKED", 100_000)
+    monkeypatch.setattr("offrank.language.files._UNPACKED", 100_000)
     with pytest.raises(UsageError, match=r"policy\.npz.* is not a learnt policy"):
         _ = Linear(path).model

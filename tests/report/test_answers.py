@@ -7,7 +7,6 @@ from typing import Any, get_args
 
 import pytest
 
-from offrank.assumptions import ADDITIVE
 from offrank.evaluation.metadata import Status
 from offrank.evaluation.pages.answers import TRUST, answers
 from offrank.evaluation.pages.document import findings_of, groups
@@ -15,6 +14,7 @@ from offrank.evaluation.pages.estimates import grouped_estimator
 from offrank.findings.reasons import Reason
 from offrank.findings.untested import CLICKS_LOGGED, ONE_LOOK
 from offrank.findings.verdict import Trust, Verdict
+from offrank.language.assumptions import ADDITIVE
 from offrank.report.document import Answer
 from offrank.sums.estimate import Caution, Estimate, Interval, Severity
 from tests.report import sample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from offrank.formatting import (
+from offrank.language.formatting import (
     Span,
     count,
     decimals,

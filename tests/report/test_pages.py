@@ -16,7 +16,7 @@ from offrank.evaluation.pages import evaluation
 from offrank.evaluation.pages.document import in_worth
 from offrank.evaluation.pages.estimates import welch
 from offrank.findings.verdict import Trust, Verdict
-from offrank.formatting import Span
+from offrank.language.formatting import Span
 from offrank.metrics import page as metrics_page
 from offrank.metrics.measured import Measured, Measurements
 from offrank.report import render_text

@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 from offrank.report import terminal
 from tests.house.code import ROOT
 from tests.report import verbs

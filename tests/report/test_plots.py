@@ -16,7 +16,7 @@ from offrank.evaluation.pages import evaluation
 from offrank.evaluation.pages.diagnostics import weights_chart, weights_forest, weights_table
 from offrank.evaluation.pages.evaluation import Plots
 from offrank.findings.verdict import Verdict
-from offrank.formatting import Span
+from offrank.language.formatting import Span
 from offrank.report import plots
 from offrank.report.plots import Axis
 from offrank.report.svg import forest_html, standalone

@@ -112,7 +112,7 @@ def test_what_is_malformed_is_refused_by_name(name: str) -> None:
 def test_a_state_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = dumps(np.zeros(300_000, np.uint8))
     assert len(loads(zeros)) == 300_000
-    monkeypatch.setattr("offrank.files._UNPACKED", 100_000)
+    monkeypatch.setattr("offrank.language.files._UNPACKED", 100_000)
     with pytest.raises(StateError, match=r"damaged: its [\d,]+ bytes unpack to more than 1\d\d,\d{3}"):
         loads(zeros)
 

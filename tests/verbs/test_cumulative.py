@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 import offrank
-from offrank.formatting import Span
+from offrank.language.formatting import Span
 from tests.verbs.logs import LOGGING, TARGET, search
 
 DAYS = 20

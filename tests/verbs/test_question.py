@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 import offrank
 from benchmarks._page import table_of
-from offrank.argument import argument, arguments, asks, rows_of
 from offrank.cli.options import options_of
 from offrank.evaluation.question import LogCheck, NumbersAsked, Question, TargetComparison, WithBounds
 from offrank.evaluation.selection_question import EstimatorSelection
+from offrank.language.argument import argument, arguments, asks, rows_of
 from offrank.metrics.question import MetricsQuestion
 from tests.verbs.logs import LOGGING, TARGET, search
 

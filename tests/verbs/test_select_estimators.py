@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.assumptions import ITEM_POSITION
 from offrank.errors import LogError, NoOverlapError, UsageError
 from offrank.evaluation import selection as choosing
 from offrank.evaluation.pages.selection import simulated_section
 from offrank.evaluation.selected_estimators import SelectedEstimators
 from offrank.evaluation.selection import EstimatorSelector
 from offrank.evaluation.simulated_selection import Rehearsed, SimulatedSelection
+from offrank.language.assumptions import ITEM_POSITION
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
 from offrank.policies import policy

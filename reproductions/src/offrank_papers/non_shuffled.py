@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from offrank.checks.rows import Impressions, ImpressionsFold
-from offrank.formatting import percent
+from offrank.language.formatting import percent
 from offrank.log.batch import Floats
 from offrank.metrics.measured import Measured, Measurements
 from offrank.metrics.measurements import measurements

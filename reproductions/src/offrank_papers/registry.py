@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 from offrank.errors import UsageError
 from offrank.evaluation import reproducibility
-from offrank.files import write_text
-from offrank.outputs import inputs_in, refuse_output, refuse_outputs
+from offrank.language.files import write_text
+from offrank.language.outputs import inputs_in, refuse_output, refuse_outputs
+from offrank.language.steps import Say, silent
 from offrank.report import terminal
 from offrank.report.charts import chart_svg
 from offrank.report.document import Answer, Document, Section
-from offrank.steps import Say, silent
 
 from .cmip import document as cmip
 from .criteo_checks import document as criteo_checks

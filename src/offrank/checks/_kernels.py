@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import inlined, jit, njit
+from ..language.compiled import inlined, jit, njit
 from ..log.hashing import ODD, finish
 
 _NEGATIVE_ZERO = np.uint64(1 << 63)

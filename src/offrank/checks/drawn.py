@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import AbilityError
 from ..findings.evidence import LogEvidence
 from ..findings.logging_policy import UNLIKELY, deviation_in_words, repeated, repeats_in_words, unfit
-from ..formatting import nine_digits
+from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform

@@ -9,7 +9,7 @@ from typing import Literal
 from ..findings import has_cause
 from ..findings.evidence import LogEvidence
 from ..findings.logging_policy import BLIND
-from ..formatting import percent, plural
+from ..language.formatting import percent, plural
 from ..policies.sorting import always_sorts
 from ..policies.uniform import Uniform
 from ..sums.estimate import Caution

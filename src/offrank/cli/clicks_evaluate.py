@@ -6,7 +6,7 @@ from typing import Any
 
 import offrank
 
-from ..from_text import named_files
+from ..language.from_text import named_files
 from .layout import command, option
 from .options import (
     checkpoint_options,

@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
+from ..language.spelling import words_within
 from ..log.schema import LONG_ROLES, ROLES, Columns
-from ..spelling import words_within
 from ..wording import nearest
 from .spelled import ColumnType, SpelledType, names_of
 

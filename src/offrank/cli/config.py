@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from ..registry import Later
+from ..language.registry import Later
 from ..wording import nearest
 from .layout import option
 
-formatting = Later("..formatting", __package__)
+formatting = Later("..language.formatting", __package__)
 
 SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""

@@ -6,7 +6,7 @@ import click
 
 import offrank
 
-from ..spelling import signature
+from ..language.spelling import signature
 from .layout import command
 from .names import assumed, summary, write
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..extensions import COMMANDS, KNOWN, installed, load
+from ..language.extensions import COMMANDS, KNOWN, installed, load
 from .layout import CommandGroup
 
 

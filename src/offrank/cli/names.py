@@ -10,8 +10,8 @@ import click
 
 import offrank
 
-from ..assumptions import in_words
 from ..errors import OffrankError
+from ..language.assumptions import in_words
 
 _WIDTH = 100
 _FOR_EXAMPLE = {"base": "ips", "maximum": "10", "strength": "10", "threshold": "10", "window": "window=1"}

@@ -13,17 +13,17 @@ import click
 
 import offrank
 
-from .. import from_text
-from ..argument import Argument, Arguments, arguments_of, interval_level, worth_of
 from ..errors import UsageError
+from ..language import from_text
+from ..language.argument import Argument, Arguments, arguments_of, interval_level, worth_of
+from ..language.registry import Later
 from ..log.schema import check_renamed
-from ..registry import Later
 from .config import COLUMNS, config_option
 from .layout import VerbCommand, option
 from .spelled import ColumnType, LogType, SpelledType
 from .streams import echo
 
-opening, formatting = Later("..readers.opening", __package__), Later("..formatting", __package__)
+opening, formatting = Later("..readers.opening", __package__), Later("..language.formatting", __package__)
 rules = Later("..log.rules", __package__)
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]

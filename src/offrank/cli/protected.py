@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..outputs import inputs_in, refuse_inside, refuse_output
+from ..language.outputs import inputs_in, refuse_inside, refuse_output
 from .columns import refuse_misspelt
 from .config import CONFIG
 from .options import QuestionCommand, overwrite, writable

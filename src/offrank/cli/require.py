@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
-from ..registry import Later
+from ..language.registry import Later
 from .layout import option
 from .streams import echo
 

@@ -9,7 +9,7 @@ import click
 
 import offrank
 
-from ..from_text import named_files
+from ..language.from_text import named_files
 from .clicks_evaluate import judged_options
 from .layout import command, option
 from .options import source, source_options

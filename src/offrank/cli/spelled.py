@@ -7,9 +7,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ..from_text import named
-from ..registry import extended, homes_written
-from ..spelling import refuse_unknown, split
+from ..language.from_text import named
+from ..language.registry import extended, homes_written
+from ..language.spelling import refuse_unknown, split
 
 _PACKAGES = {"policy": ("policies",), "estimator": ("estimators", "reward_models"), "kind of interval": ("inference",)}
 _ALIASES = {"estimator": ("dm",)}

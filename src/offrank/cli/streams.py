@@ -9,9 +9,9 @@ from contextlib import suppress
 
 import click
 
-from ..registry import Later
+from ..language.registry import Later
 
-formatting = Later("..formatting", __package__)
+formatting = Later("..language.formatting", __package__)
 
 
 def ready() -> None:

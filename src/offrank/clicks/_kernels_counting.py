@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import inlined, jit
+from ..language.compiled import inlined, jit
 from ..log.hashing import ODD, SEED, joined
 
 

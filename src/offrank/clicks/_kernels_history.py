@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import inlined, jit
+from ..language.compiled import inlined, jit
 
 BENDS = 0.9
 """Where e (a + t) is larger, the chance of a click is bent so that it stays below 1, without a jump of its slope."""

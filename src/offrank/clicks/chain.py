@@ -13,8 +13,8 @@ from typing import Literal, final
 import numpy as np
 
 from ..errors import UsageError
+from ..language.steps import Say, silent
 from ..log.batch import Integers
-from ..steps import Say, silent
 from ..sums.estimate import Caution
 from .base import FitResult, Parameters, Role, Roles, prior_name, regression_name
 from .chain_uncertainty import SharedUncertainty

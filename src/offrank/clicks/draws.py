@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..argument import interval_level
+from ..language.argument import interval_level
 from ..log.batch import Floats
 from .base import FitResult, Parameters
 from .fit.em import expit, logit

@@ -15,10 +15,10 @@ from ..errors import EmptyLogError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence import TrainingEvidence
 from ..findings.evidence_clicks import PredictionEvidence
-from ..formatting import with_half
 from ..frames import plain
 from ..inference.spec import IntervalSpec
 from ..inference.spread import Inference
+from ..language.formatting import with_half
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, Progress, run

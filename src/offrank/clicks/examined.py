@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
+from ..language.steps import Say, silent
 from ..log.batch import Floats
-from ..steps import Say, silent
 from ..wording import Option, Wording
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .. import formatting
 from ..errors import UsageError
+from ..language import formatting
+from ..language.outputs import refuse_output
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..log.texts import Texts
-from ..outputs import refuse_output
 from ..readers.log import opened
 from ..report import terminal
 from ..report.document import Document, of_models

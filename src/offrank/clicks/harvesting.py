@@ -20,10 +20,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..argument import interval_level
 from ..errors import SupportError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import HarvestEvidence
+from ..language.argument import interval_level
 from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import JudgementsEvidence
 from ..frames import Tabular, plain
+from ..language.argument import interval_level
 from ..log.batch import Floats, Integers
 from ..sums.estimate import Caution
 from . import draws

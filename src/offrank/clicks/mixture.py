@@ -11,10 +11,10 @@ import numpy as np
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
-from ..formatting import nine_digits
+from ..language.formatting import nine_digits
+from ..language.spelling import spell
+from ..language.steps import Say, silent
 from ..log.batch import Floats, Integers
-from ..spelling import spell
-from ..steps import Say, silent
 from .base import CERTAIN, FitResult, Parameters, Role, Roles, prior_name
 from .documents import SlateDocuments
 from .fit.mixture_em import LEAST, SharesFit, fit_shares, weights

@@ -13,12 +13,12 @@ import numpy as np
 from ..errors import SpellingError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
+from ..language.registry import Registry
+from ..language.spelling import Spelled, parse, spell
+from ..language.steps import Say, silent
 from ..log.batch import Floats
 from ..readers.log import opened
-from ..registry import Registry
 from ..running.executors import Executor, Progress, run
-from ..spelling import Spelled, parse, spell
-from ..steps import Say, silent
 from ..sums.base import Fold, Tee
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..sums.outcome_shape import OutcomeShapeFold

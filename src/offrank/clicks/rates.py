@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..language.steps import Say, silent
 from ..log.batch import Floats, Integers
-from ..steps import Say, silent
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts
 from .documents import SlateDocuments

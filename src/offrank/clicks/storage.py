@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..errors import SpellingError, UsageError
-from ..files import write_text
 from ..frames import plain
+from ..language.files import write_text
 from ..log.batch import Floats
 from ..log.rules import MOST
 from ..log.texts import Texts

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import formatting
-from ..formatting import with_ends
+from ..language import formatting
+from ..language.formatting import with_ends
 from ..log.batch import Floats
 from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section

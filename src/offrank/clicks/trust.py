@@ -9,8 +9,8 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
+from ..language.steps import Say, silent
 from ..log.batch import Floats
-from ..steps import Say, silent
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts
 from .documents import SlateDocuments

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..registry import later as _later
+from ..language.registry import later as _later
 from .clip import Clip, clip
 from .registry import ESTIMATORS
 from .shrink import Shrink, shrink

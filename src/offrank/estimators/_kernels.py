@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import njit
+from ..language.compiled import njit
 
 # "numpy": a division by zero gives infinity, which callers reject, instead of a branch in each loop.
 _jit = njit(error_model="numpy")

@@ -7,7 +7,7 @@ The last block holds all further slots. inverse: [n] 1 / inclusion. rows: those 
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from ..compiled import jit
+from ..language.compiled import jit
 from ..log.batch import PRICED
 
 

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assumptions import OWN_ITEM
 from ..errors import ImpossibleSlateError, UsageError
 from ..findings.evidence import ModelEvidence
+from ..language.assumptions import OWN_ITEM
+from ..language.spelling import Spelled
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Asked, Propensities, propensities
-from ..spelling import Spelled
 from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
 from . import _kernels
@@ -108,7 +108,7 @@ class Estimator(Spelled, ABC):
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """The assumptions about users, as in `offrank.assumptions`; empty for ips. A subset assumes less."""
+        """The assumptions about users, as in `offrank.language.assumptions`; empty for ips. A subset assumes less."""
         return frozenset()
 
     @property

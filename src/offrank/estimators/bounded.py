@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
-from ..assumptions import CLIPPED
 from ..errors import UsageError
 from ..findings.evidence import ModelEvidence
+from ..language.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities

@@ -9,18 +9,18 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from .. import assumptions
 from ..clicks.fitted import Fitted
 from ..clicks.model import CLICK_MODELS, ClickModel, CountModel
 from ..errors import UsageError
 from ..findings.evidence import ModelEvidence
+from ..language import assumptions
+from ..language.spelling import File
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Asked, Propensities
 from ..reward_models.click_halves import ClickHalves
 from ..reward_models.click_model import loaded, posterior_draws, separable
 from ..reward_models.item_clicks import item_clicks, needs
-from ..spelling import File
 from ..sums.fingerprint import Fingerprint
 from .base import Weighs, Weighted, Weights
 from .registry import ESTIMATORS

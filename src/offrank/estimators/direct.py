@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
+from ..language.spelling import File
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel
-from ..spelling import File
 from .base import Outcome, Terms
 from .predicted import ModelBased
 from .registry import ESTIMATORS

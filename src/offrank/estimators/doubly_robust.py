@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from ..assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
+from ..language.assumptions import ADDITIVE, ADDITIVE_MODEL
+from ..language.spelling import File
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
 from ..reward_models.base import RewardModel
-from ..spelling import File
 from ..sums.fingerprint import Fingerprint
 from .base import Estimator, Outcome, Terms, Weighted, forwarded
 from .family import InterpolWindows

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
-from ..assumptions import ITEM_POSITION
 from ..errors import UsageError
+from ..language.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Asked, Propensities
 from .base import Estimator, Reference, Terms, Weighted, Weights

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..clicks.documents import shown_keys
 from ..clicks.history import ClickedLists, ClickHistory, click_history
 from ..errors import AbilityError, ColumnError
-from ..formatting import percent
+from ..language.formatting import percent
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, is_read_once

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import assumptions
 from ..errors import UsageError
+from ..language import assumptions
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Asked, Propensities
 from ..wording import Option, Wording

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import assumptions
+from ..language import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from .base import Outcome, Weighs, Weighted, Weights

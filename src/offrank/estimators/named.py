@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import UsageError
-from ..registry import Together
+from ..language.registry import Together
+from ..language.spelling import parse
 from ..reward_models.registry import REWARD_MODELS
-from ..spelling import parse
 from .base import Estimator, Reference
 from .ips import IPS
 from .items import IPM

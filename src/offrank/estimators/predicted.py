@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..findings.evidence import ModelEvidence
+from ..language.spelling import File
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
@@ -15,7 +16,6 @@ from ..reward_models.base import Predicted, RewardModel
 from ..reward_models.click_model import ClickPredictions, loaded
 from ..reward_models.column import PredictionColumn
 from ..reward_models.regression import OwnRegression
-from ..spelling import File
 from ..sums.fingerprint import Fingerprint
 from .base import Estimator
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..registry import Registry
+from ..language.registry import Registry
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry(str(__package__), "estimator")
 """What makes the estimators, by the names in their spelling."""

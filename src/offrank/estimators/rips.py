@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import assumptions
+from ..language import assumptions
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Asked, Propensities
 from . import _kernels

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Literal, TypeGuard, TypeVar
 
 from ..errors import UsageError
-from ..spelling import Spelled, spell
+from ..language.spelling import Spelled, spell
 from .base import Estimator, Normalisation, Weighted, no_estimator
 from .bounded import Bounded
 from .registry import ESTIMATORS

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..assumptions import FROM_TOP, HISTORY, LISTS_ALONE
 from ..estimators.fold import CONTROL, REWARD, ROWS, of_arm
 from ..findings import cautions_for
 from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
 from ..findings.verdict import EstimateRow
+from ..language.assumptions import FROM_TOP, HISTORY, LISTS_ALONE
+from ..language.registry import Later
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
-from ..registry import Later
 from ..sums.estimate import Caution, Estimate, Interval
 from ..sums.mean import Mean, combined, ratio, relative
 from ..sums.named import ByName, Sums

@@ -10,16 +10,16 @@ from ..errors import NoOverlapError
 from ..estimators.family import Family, family
 from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
+from ..language.outputs import inputs_in, refuse_outputs
+from ..language.registry import Later
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
 from ..log.source import Needs, Source, has
-from ..outputs import inputs_in, refuse_outputs
 from ..policies.balanced import arms_of, refuse_arm_targets
 from ..policies.base import Fits
 from ..policies.by import By
 from ..policies.fit import counts, fitted, parts_of
 from ..readers.log import period_of
-from ..registry import Later
 from ..reward_models.fitting import fit_models
 from ..running.executors import run
 from ..sums.base import Tee

@@ -14,12 +14,12 @@ from ..estimators.base import Estimator
 from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
+from ..language.spelling import parse
 from ..log.batch import Floats
 from ..policies.mixture import is_policy
 from ..policies.propensities import AnyPolicy
 from ..policies.registry import POLICIES
 from ..readers.log import opened
-from ..spelling import parse
 from .provenance import NOTHING, Provenance
 
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]

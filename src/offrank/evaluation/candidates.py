@@ -16,7 +16,7 @@ from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
 from ..findings.evidence import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
 from ..findings.verdict import EstimateRow
-from ..formatting import nine_digits
+from ..language.formatting import nine_digits
 from ..policies.propensities import AnyPolicy
 from ..selection.bounds import least_error
 from ..selection.windows import slope

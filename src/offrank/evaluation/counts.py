@@ -9,7 +9,6 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
-from ..assumptions import as_model, needs_curve
 from ..checks.log import binding_models, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
@@ -27,6 +26,7 @@ from ..findings.untested import Facts
 from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
+from ..language.assumptions import as_model, needs_curve
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..sums.estimate import Caution, Design, Estimate, Interval

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..assumptions import in_words
 from ..bounds.ends import NamedBounds
 from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import Verdict
-from ..formatting import finite
 from ..frames import Given, Tabular, cautions, plain
+from ..language.assumptions import in_words
+from ..language.formatting import finite
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..sums.estimate import Caution, Estimate, PlacedCaution

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from ..errors import UsageError
 from ..findings.reasons import IN_CLICKS
 from ..findings.verdict import Verdict
-from ..formatting import Span
+from ..language.formatting import Span
 from ..wording import Option, Wording
 
 Required = Literal["better", "not-worse"]

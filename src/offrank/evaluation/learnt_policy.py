@@ -8,8 +8,8 @@ from typing import Any
 
 from ..findings.release import Release
 from ..findings.verdict import Verdict
-from ..formatting import number, quote
 from ..frames import Plain
+from ..language.formatting import number, quote
 from ..learning.search import Criterion, Trial
 from ..learning.training import ESTIMATED, TrainedPolicy, interval_text, settings
 from ..policies.learnt import Learnt

@@ -14,7 +14,7 @@ from ..errors import NoOverlapError
 from ..findings import cautions_for, explained, has_cause, title_of
 from ..findings.evidence import LogEvidence, PropensitiesEvidence, SkippedEvidence, SupportEvidence
 from ..findings.logging_policy import unfit, untested_in_words
-from ..formatting import finite
+from ..language.formatting import finite
 from ..log.batch import Floats
 from ..log.rules import BROKEN_FILE, NO_TABLE
 from ..policies.propensities import AnyPolicy

@@ -12,12 +12,12 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .. import from_text
-from ..argument import Arguments, Unwritten, argument, arguments, interval_level
 from ..errors import UsageError
-from ..interval_arguments import Intervals
-from ..registry import Later
-from ..spelling import listed
+from ..inference.arguments import Intervals
+from ..language import from_text
+from ..language.argument import Arguments, Unwritten, argument, arguments, interval_level
+from ..language.registry import Later
+from ..language.spelling import listed
 from ..wording import Option, Wording
 
 if TYPE_CHECKING:

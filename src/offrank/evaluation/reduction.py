@@ -22,8 +22,8 @@ from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
 from ..findings.untested import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.verdict import EstimateRow
-from ..from_text import TOTALS
 from ..inference.spec import IntervalSpec
+from ..language.from_text import TOTALS
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.balanced import arms_of

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
-from ..argument import worth_of
 from ..bounds.ends import NamedBounds, at_level
 from ..errors import NoOverlapError, UsageError
 from ..findings.release import Release
+from ..language.argument import worth_of
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report.document import Document

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..assumptions import in_words
 from ..findings import cautions_for
-from ..formatting import finite, listing, plural, quote
+from ..language.assumptions import in_words
+from ..language.formatting import finite, listing, plural, quote
 from ..report.document import Answer, Document
 from ..report.facts import again
 from ..selection.estimators import EstimatedError

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..argument import argument, arguments
 from ..errors import UsageError
-from ..interval_arguments import Clustered
-from ..registry import Later
-from ..spelling import listed
+from ..inference.arguments import Clustered
+from ..language.argument import argument, arguments
+from ..language.registry import Later
+from ..language.spelling import listed
 from .question import WithExamination, WithTarget
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from ..errors import NoOverlapError, OffrankError
 from ..estimators.fold import REWARD
 from ..estimators.wrappers import without_normalisation
-from ..formatting import nine_digits
 from ..inference.spec import IntervalSpec
+from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law

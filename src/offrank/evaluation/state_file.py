@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
 from ..estimators.wrappers import is_estimator, without_normalisation
-from ..files import atomic_write
+from ..language.files import atomic_write
 from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
 from ..policies.fit import replaced

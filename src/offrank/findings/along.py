@@ -1,6 +1,6 @@
 """What moves along a log, and users who click everything."""
 
-from ..formatting import Span, percent
+from ..language.formatting import Span, percent
 from ..wording import Option, Wording
 from .evidence_rows import AlongEvidence, RobotsEvidence, Window
 from .registry import Statement, finding

@@ -2,7 +2,7 @@
 
 import math
 
-from ..formatting import Span, percent
+from ..language.formatting import Span, percent
 from .evidence_rows import (
     ArmsEvidence,
     ControlEvidence,

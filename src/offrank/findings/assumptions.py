@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from statistics import NormalDist
 
-from ..assumptions import in_words
-from ..formatting import percent, plural
+from ..language.assumptions import in_words
+from ..language.formatting import percent, plural
 from ..wording import EstimatorOption, Option, Wording
 from .evidence import CurveEvidence, DisagreementEvidence, EstimateEvidence, ModelEvidence, SupportEvidence
 from .registry import Statement, finding

@@ -1,6 +1,6 @@
 """Estimators that the data chose."""
 
-from ..formatting import number, quote
+from ..language.formatting import number, quote
 from .advice import CLOSER
 from .evidence import SelectedMemberEvidence, SelectorEvidence
 from .registry import Statement, finding

@@ -2,7 +2,7 @@
 
 import math
 
-from ..formatting import percent, with_error
+from ..language.formatting import percent, with_error
 from ..wording import ColumnNames, Wording
 from .advice import ranks
 from .evidence_clicks import FitEvidence, HarvestEvidence, JudgementsEvidence, NetworkEvidence, PredictionEvidence

@@ -2,7 +2,7 @@
 
 import math
 
-from ..formatting import percent
+from ..language.formatting import percent
 from ..wording import Option, Wording
 from .advice import CLOSER, items_help, log_more
 from .evidence import EstimateEvidence

@@ -1,6 +1,6 @@
 """The logging policy: whether the log can have been drawn from it."""
 
-from ..formatting import percent
+from ..language.formatting import percent
 from ..wording import EstimatorOption, Option, Wording
 from .evidence import Frequency, LogEvidence, PropensitiesEvidence, Repeats
 from .registry import Statement, finding

@@ -1,6 +1,6 @@
 """Mean weights: those that are not 1, and what would explain them."""
 
-from ..formatting import Span
+from ..language.formatting import Span
 from ..sums.estimate import Interval, Severity
 from ..wording import Verb, Wording
 from .double_subsampling import counted_twice

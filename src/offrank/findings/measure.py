@@ -1,6 +1,6 @@
 """Measures of models and rankings: conditional mutual information, and comparisons of clicked items."""
 
-from ..formatting import Span, percent
+from ..language.formatting import Span, percent
 from ..wording import Option, Wording
 from .evidence import CmipEvidence, ComparisonEvidence, PointsEvidence
 from .evidence_clicks import SelectionEvidence

@@ -1,6 +1,6 @@
 """What clicks and rewards look like: lists clicked whole or sorted by clicks, ranks never clicked, two units."""
 
-from ..formatting import percent
+from ..language.formatting import percent
 from ..sums.outcome_shape import OutcomeShape
 from .registry import Statement, finding
 

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
 from ..errors import NoOverlapError
-from ..registry import Registry
+from ..language.registry import Registry
 from ..sums.estimate import Caution, Severity
 
 E = TypeVar("E")

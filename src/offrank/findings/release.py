@@ -19,8 +19,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..assumptions import in_words
-from ..formatting import Span, number
+from ..language.assumptions import in_words
+from ..language.formatting import Span, number
 from ..sums.estimate import Interval
 from .reasons import Reason
 from .verdict import Verdict

@@ -2,7 +2,7 @@
 
 import math
 
-from ..formatting import percent, plural, quote
+from ..language.formatting import percent, plural, quote
 from ..log.rules import NO_TABLE, NOT_DRAWN
 from ..wording import ColumnNames, Option, Wording
 from .evidence import RowsEvidence, SkippedEvidence

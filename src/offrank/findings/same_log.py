@@ -2,7 +2,7 @@
 
 import math
 
-from ..formatting import percent, quote
+from ..language.formatting import percent, quote
 from ..wording import Option, Wording
 from .evidence import TrainingEvidence
 from .evidence_rows import OwnClicksEvidence

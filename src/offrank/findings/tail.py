@@ -2,8 +2,8 @@
 
 import math
 
-from ..formatting import percent
 from ..inference.unseen import hides
+from ..language.formatting import percent
 from .advice import CLOSER, clip, items_help
 from .evidence import EstimateEvidence
 from .registry import Statement, finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ..assumptions import as_model, needs_curve
+from ..language.assumptions import as_model, needs_curve
 
 Concerns = Literal["level", "change", "both"]
 """The number that is wrong where it fails: clicks lost at random lower all levels, but no relative change."""

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
-from ..assumptions import CLIPPED, in_words
 from ..errors import NoOverlapError
-from ..formatting import Span, nine_digits
 from ..frames import cautions
+from ..language.assumptions import CLIPPED, in_words
+from ..language.formatting import Span, nine_digits
 from ..sums.estimate import Caution, Estimate, Interval
 from .reasons import MOST_REASONS, Reason, against_all, first_words, reasons
 from .registry import SEVERITIES, causes_of, has_cause

@@ -1,6 +1,6 @@
 """The weights of the rows: one that is large, what bounds them, and propensities that are odd or were counted."""
 
-from ..formatting import percent
+from ..language.formatting import percent
 from ..wording import Option, Wording, joined
 from .advice import clip, items_help
 from .evidence import CountingEvidence, EstimateEvidence, LogEvidence

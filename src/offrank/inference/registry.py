@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..language.registry import Registry
 from ..log.batch import Floats
-from ..registry import Registry
 from ..sums.estimate import Interval
 
 

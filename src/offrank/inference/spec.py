@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..argument import interval_level
 from ..errors import UsageError
+from ..language.argument import interval_level
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
 from ..sums.base import Fold, Sample

@@ -10,6 +10,7 @@ from ..checks.drawn import Drawn
 from ..checks.logged_by import LoggedBy
 from ..checks.overview import Overview
 from ..checks.propensities import Agreement
+from ..language.spelling import spell
 from ..log import rules
 from ..policies.by import By
 from ..policies.named import policy
@@ -19,7 +20,6 @@ from ..readers.description import Unsettled
 from ..readers.long import FROM_0
 from ..readers.sampling import LogSample
 from ..readers.wide import Gaps
-from ..spelling import spell
 from ..sums.estimate import Caution
 from ..wording import command_line
 

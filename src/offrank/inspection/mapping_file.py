@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any
 
-from ..files import write_text
-from ..formatting import printable
+from ..language.files import write_text
+from ..language.formatting import printable
 
 
 def write_mapping(mapping: Mapping[str, Any], source: str, path: str | PathLike[str]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..checks.logged_by import CONTRADICTED
-from ..formatting import Span, percent, plural, quote
+from ..language.formatting import Span, percent, plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section

@@ -25,7 +25,7 @@ from ..checks.sort_keys import SortKey, sort_keys
 from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.evidence import LogEvidence
-from ..formatting import listing
+from ..language.formatting import listing
 from ..log import rules
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
 
-from ..formatting import finite
 from ..frames import Plain, plain
-from ..outputs import refuse_result
+from ..language.formatting import finite
+from ..language.outputs import refuse_result
 from ..report.document import Document
 from ..report.printable import Printed
 from . import page

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import OffrankError
 from ..frames import Plain, plain
-from ..outputs import refuse_result
+from ..language.outputs import refuse_result
 from ..readers.beginning import Beginning
 from ..readers.described import LogColumn, first_look
 from ..readers.description import Unsettled

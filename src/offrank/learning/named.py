@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from ..errors import UsageError
-from ..spelling import parse
+from ..language.spelling import parse
 from ..wording import nearest
 from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import LogError, UsageError
 from ..estimators.pseudoinverse.estimator import portions
-from ..formatting import nine_digits
 from ..inference.spread import Inference
+from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..sums.base import Sample
 from ..sums.estimate import Interval

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError, optional
-from ..files import scratch
-from ..formatting import Span
+from ..language.files import scratch
+from ..language.formatting import Span
+from ..language.steps import Say, silent
 from ..log.source import Source
 from ..policies.learnt import Learnt, policies_of
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
-from ..steps import Say, silent
 from ..sums.estimate import Interval
 from ..wording import Option, Wording
 from . import splits

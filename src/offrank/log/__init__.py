@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..registry import later as _later
+from ..language.registry import later as _later
 
 if TYPE_CHECKING:
     from .batch import Contexts, Labels, LogBatch, Shown, SparseFeatures

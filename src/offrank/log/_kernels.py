@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import inlined, jit, njit
+from ..language.compiled import inlined, jit, njit
 from .hashing import ODD, TEXT, finish, with_byte
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import refuse_bomb
+from ..language.files import refuse_bomb
 
 DAMAGED = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
 """What reading another file, or a damaged one, raises."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import inlined, jit
+from ..language.compiled import inlined, jit
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: its multiples are spread over all 64-bit codes."""

@@ -22,7 +22,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from ..errors import UsageError
-from ..spelling import parse
+from ..language.spelling import parse
 
 Against = Literal["pairwise", "counterfactual", "banner"]
 Cost = Literal["disagreement", "loss", "ndcg"]

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..argument import interval_level
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import CmipEvidence
-from ..formatting import Span
 from ..frames import plain, plain_fields
+from ..language.argument import interval_level
+from ..language.formatting import Span
 from ..log.batch import Floats
 from ..sums.estimate import Caution, Interval
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
-from ..formatting import Span, finite
 from ..frames import Given, cautions, plain
+from ..language.formatting import Span, finite
 from ..sums.estimate import Caution, Interval, PlacedCaution
 
 Key = tuple[str, str]

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..argument import asks
 from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
 from ..findings.evidence import ComparisonEvidence
 from ..inference.spread import Inference
+from ..language.argument import asks
 from ..log.source import Source
 from ..policies.base import shuffles
 from ..policies.fit import counts, fitted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import NoOverlapError
-from ..formatting import Span, count, finite, listing, nine_digits, percent, quote
+from ..language.formatting import Span, count, finite, listing, nine_digits, percent, quote
 from ..report.document import Answer, Cell, Document, Figures, Section, findings, worst
 from ..report.facts import again, asked, eyebrow, refusal
 from ..report.plots import Forest, ForestRow, Side

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..argument import argument, arguments
-from ..interval_arguments import Intervals
-from ..spelling import listed
+from ..inference.arguments import Intervals
+from ..language.argument import argument, arguments
+from ..language.spelling import listed
 
 if TYPE_CHECKING:
     from ..policies.propensities import AnyPolicy

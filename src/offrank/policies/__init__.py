@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..registry import later as _later
+from ..language.registry import later as _later
 from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .registry import POLICIES
 

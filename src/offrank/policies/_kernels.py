@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from ..compiled import inlined, jit
+from ..language.compiled import inlined, jit
 from ..races.grid import ORDER
 from ..races.shuffles import shuffled_slots as _shuffled_slots
 

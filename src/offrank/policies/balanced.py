@@ -9,10 +9,10 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from ..errors import AbilityError, UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
-from ..spelling import Spelled
 from ..sums.base import Fold, Sample
 from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import RowError, UsageError
+from ..language.spelling import Spelled, spell
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import text_code
 from ..log.source import Needs
-from ..spelling import Spelled, spell
 from .base import Ability, PairProbs, RefusesRows, no_column, put_rows
 from .mixture import refuse_no_policy
 from .pair_law import pair_probs

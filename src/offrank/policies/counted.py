@@ -7,10 +7,10 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
+from ..language.spelling import Spelled, spell
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
-from ..spelling import Spelled, spell
 from ..sums.base import Fold
 from ..sums.counts import KeyedCounts, join, summed
 from .base import Ability, Fits, no_column, unable

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
-from ..spelling import Spelled
 from .base import (
     Ability,
     FillsSlots,

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers
-from ..spelling import Spelled
 from .propensities import AnyPolicy
 from .registry import POLICIES
 from .restricted import FREE, OUT, Restricted

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, cast
 
+from ..language.spelling import Frozen
 from ..log.source import Source
 from ..running.executors import Executor
-from ..spelling import Frozen
 from ..sums.fingerprint import Fingerprint
 from .base import Fits, Trained
 from .counted import Counted

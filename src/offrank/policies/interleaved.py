@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers
 from ..log.source import Needs
-from ..spelling import Spelled
 from .base import Ability, FillsSlots, all_items
 from .interleaving_methods import INTERLEAVINGS
 from .propensities import AnyPolicy, law_needs

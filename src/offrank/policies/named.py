@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from ..spelling import parse
+from ..language.spelling import parse
 from .propensities import AnyPolicy
 from .registry import POLICIES
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts
 from ..races import GUMBEL_SCALE, NOISES, Keys, noise_keys
-from ..spelling import Spelled
 from .base import no_column
 from .plackett_luce import PlackettLuce
 from .racing import Racing, numbers_of

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import UsageError
+from ..language.spelling import Frozen, Spelled
 from ..log.batch import Contexts, Floats
-from ..spelling import Frozen, Spelled
 from .mixture import MixedPolicy, refuse_no_policy
 from .propensities import AnyPolicy
 from .registry import POLICIES

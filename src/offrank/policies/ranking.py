@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers
 from ..log.source import Needs
-from ..spelling import Spelled
 from . import _kernels
 from .base import Ability, FillsSlots, no_column, unable
 from .registry import POLICIES

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..registry import Registry
+from ..language.registry import Registry
 
 POLICIES: Registry[Callable[..., Any]] = Registry(str(__package__), "policy")
 """What makes the policies, by the names in their spelling."""

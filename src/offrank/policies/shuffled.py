@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .. import races
 from ..errors import UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
-from ..spelling import Spelled
 from . import _kernels
 from .base import Ability, FillsSlots, PairProbs, all_items, slots_filled
 from .mixture import refuse_no_policy

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats
-from ..spelling import Spelled
 from .mixture import UniformMixture, refuse_no_policy
 from .propensities import AnyPolicy
 from .registry import POLICIES

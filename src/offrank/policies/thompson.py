@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from ..language.spelling import Spelled
 from ..log.batch import Contexts
 from ..races import BetaKeys, GaussianKeys, Keys, refuse_other_posteriors
-from ..spelling import Spelled
 from .base import no_column
 from .racing import Racing, numbers_of
 from .registry import POLICIES

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..spelling import Spelled
 from .base import Ability, all_items
 from .linear import Linear
 from .plackett_luce import PlackettLuce

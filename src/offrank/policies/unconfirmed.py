@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..spelling import Spelled
 from .base import Ability, Policy
 from .mixture import refuse_no_policy
 from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, reads

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
-from ..spelling import Spelled
 from .base import Ability, FillsSlots, OrderGivenSet, ShowsAll, Shuffles, StructuredRanks, log_product
 from .plackett_luce.laws import sample_rows
 from .rank_law import RankLaw

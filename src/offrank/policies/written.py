@@ -11,10 +11,10 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from ..errors import UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Floats, LogBatch
 from ..log.schema import WRITTEN
 from ..log.source import Needs
-from ..spelling import Spelled
 from .base import Ability, no_column, unable
 from .propensities import Propensities, ShownAbility, ShownPolicy
 from .rank_law import RankLaw

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import inlined, jit
+from ..language.compiled import inlined, jit
 from ..log.hashing import TEXT, finish, with_byte
 
 FINE, BAD_HEADER, BAD_SIZES, BAD_CANDIDATE, BAD_CLICK, BAD_FEATURE = range(6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compiled import jit
+from ..language.compiled import jit
 
 _QUOTE, _BACKSLASH, _COMMA, _SPACE, _NEWLINE = 34, 92, 44, 32, 10
 _OPEN, _CLOSE, _ENDS = (91, 123), (93, 125), (10, 13)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import jit
+from ..language.compiled import jit
 
 _MINUS, _ZERO, _DIGITS = 45, 48, 18
 

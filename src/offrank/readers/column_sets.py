@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import ColumnError
-from ..formatting import listing
+from ..language.formatting import listing
 from ..log.schema import GROUPING, LONG_ROLES, OPTIONAL, ROLES
 from .files import Files, describe
 

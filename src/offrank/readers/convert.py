@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
-from ..files import atomic_write
+from ..language.files import atomic_write
+from ..language.outputs import refuse_outputs
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
-from ..outputs import refuse_outputs
 from ..running.engines import refuse_placed
 from ..wording import Option, Wording
 from . import arrow, checksums, conversions

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
-from ..from_text import nothing_at
-from ..outputs import refuse_undecodable
+from ..language.from_text import nothing_at
+from ..language.outputs import refuse_undecodable
 from .contents import HEAD, packing
 from .spooled import KEPT, spooled
 

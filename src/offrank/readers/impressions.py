@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..files import scratch
+from ..language.files import scratch
 from ..log import _kernels, rules
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed

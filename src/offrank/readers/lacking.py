@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from ..spelling import spell
+from ..language.spelling import spell
 from ..wording import command_line
 from .beginning import Beginning
 from .description import Description

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
+from ..language.spelling import parse
 from ..log.rules import DUPLICATE, NO_TABLE
 from ..log.schema import ROLES, Columns, check_renamed
 from ..log.source import Source
-from ..spelling import parse
 from ..wording import ColumnNames, Option, Wording
 from . import arrow
 from .beginning import Beginning

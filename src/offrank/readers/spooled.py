@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import UsageError
-from ..files import scratch
+from ..language.files import scratch
 
 STANDARD_INPUT, KEPT = "-", "standard-input"
 """What stands for standard input, and the name of the file that it is kept in."""

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import EmptyLogError, LogError, UsageError
-from ..files import atomic_write
+from ..language.files import atomic_write
 from ..log.batch import Floats, Integers
 from ..log.hashing import distinct_codes
 from ..log.judged import Judged

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import EmptyLogError, LogError
-from ..files import atomic_write
+from ..language.files import atomic_write
 from ..log.judged import Judged
 from .files import expand
 from .text import is_whole, lines, malformed

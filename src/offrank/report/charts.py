@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
-from ..formatting import printable, shorten, typographic
+from ..language.formatting import printable, shorten, typographic
 from .plots import Axis
 
 Numbers = Sequence[float]

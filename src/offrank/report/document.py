@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from ..formatting import MISSING, listing, plural, quote
+from ..language.formatting import MISSING, listing, plural, quote
 from ..sums.estimate import Caution
 from . import page
 from .charts import Chart

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import NoOverlapError
-from ..formatting import quote
+from ..language.formatting import quote
 from .document import Section
 
 

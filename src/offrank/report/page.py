@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
-from ..formatting import printable, together, typographic
+from ..language.formatting import printable, together, typographic
 from .charts import Chart, chart_svg
 from .glossary import explained, header, listed
 from .plots import MARKS, Forest

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtraError, UsageError
-from ..files import atomic_write
-from ..outputs import refuse_output
+from ..language.files import atomic_write
+from ..language.outputs import refuse_output
 from .charts import Chart, chart_svg
 from .plots import Forest
 from .svg import standalone

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..formatting import Span, number
+from ..language.formatting import Span, number
 
 Side = Literal["left", "right", ""]
 """The direction of better values, or where 0 is."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from os import PathLike
 
-from ..files import write_text
-from ..outputs import refuse_result
+from ..language.files import write_text
+from ..language.outputs import refuse_result
 from ..wording import Style, worded
 from . import terminal
 from .document import Document

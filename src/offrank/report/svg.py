@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 from textwrap import wrap
 
-from ..formatting import printable, shorten, together, typographic
+from ..language.formatting import printable, shorten, together, typographic
 from .plots import MARKS, MINUS, Forest, ForestRow
 
 _LONGEST = 60

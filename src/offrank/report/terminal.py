@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..formatting import printable, shorten, together
+from ..language.formatting import printable, shorten, together
 from .document import SIGNS, Answer, Cell, Claim, Codes, Document, Figures, Finding, Item, Section
 from .page import cell
 

@@ -29,7 +29,7 @@ class RewardModel(ABC):
     @property
     @abstractmethod
     def assumptions(self) -> frozenset[str]:
-        """The assumptions of its predictions, as in `offrank.assumptions`."""
+        """The assumptions of its predictions, as in `offrank.language.assumptions`."""
 
     @property
     @abstractmethod

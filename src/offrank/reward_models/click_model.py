@@ -10,12 +10,12 @@ from zlib import crc32
 
 import numpy as np
 
-from .. import assumptions
 from ..clicks.documents import UNSEEN, SlateDocuments
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
 from ..clicks.model import load
 from ..findings.evidence import ModelEvidence
+from ..language import assumptions
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import assumptions
 from ..findings.evidence import ModelEvidence
-from ..formatting import quote
+from ..language import assumptions
+from ..language.formatting import quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, needs
 from ..policies.base import all_items

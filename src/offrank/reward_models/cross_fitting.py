@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import EmptyLogError, UsageError
 from ..findings.evidence import ModelEvidence
-from ..formatting import nine_digits, plural, quote
+from ..language.formatting import nine_digits, plural, quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has

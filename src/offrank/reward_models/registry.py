@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..registry import Registry
+from ..language.registry import Registry
 
 REWARD_MODELS: Registry[Callable[..., Any]] = Registry(str(__package__), "reward model")
 """What makes the reward models, by the names in their spelling."""

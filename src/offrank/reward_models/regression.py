@@ -10,17 +10,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .. import assumptions
 from ..errors import UsageError, optional
 from ..findings.evidence import ModelEvidence
-from ..formatting import quote
+from ..language import assumptions
+from ..language.formatting import quote
+from ..language.spelling import Spelled
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
 from ..policies.base import Fits
 from ..policies.propensities import AnyPolicy, Propensities, law
 from ..readers.log import opened
 from ..running.executors import Executor
-from ..spelling import Spelled
 from . import cross_fitting
 from .base import Predicted, RewardModel
 from .cross_fitting import QUERY, CrossFitted

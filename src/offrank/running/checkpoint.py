@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import StateError, UsageError
-from ..files import atomic_write
+from ..language.files import atomic_write
 from ..log.source import Source
 from ..sums.base import Fold
 from ..wording import Option, Wording

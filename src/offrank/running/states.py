@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import StateError
-from ..files import most_unpacked, refuse_bomb
+from ..language.files import most_unpacked, refuse_bomb
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import formatting
 from ..errors import UsageError
 from ..frames import Tabular, plain
+from ..language import formatting
 from ..report import terminal
 from ..report.document import Answer, Document, Figures, Section
 from .candidates import MeasuredModel, candidates

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..formatting import nine_digits
+from ..language.formatting import nine_digits
 from ..log.batch import Floats
 
 COARSE = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import jit
+from ..language.compiled import jit
 from ..policies.plackett_luce._kernels_sets import rescale
 
 

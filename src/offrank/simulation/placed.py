@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
+from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, unable
 from ..policies.sorting import Sorting
-from ..spelling import Spelled
 
 
 @dataclass(frozen=True, repr=False)

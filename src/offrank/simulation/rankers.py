@@ -13,9 +13,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from ..errors import UsageError, optional
+from ..language.spelling import parse
 from ..log.batch import Floats
 from ..log.judged import Judged
-from ..spelling import parse
 from .judged import Preset
 
 ALWAYS = ("noisy_oracle", "uniform")

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..files import atomic_write
+from ..language.files import atomic_write
+from ..language.outputs import DEMO
 from ..log.batch import Contexts, Floats, Integers
-from ..outputs import DEMO
 from ..policies.base import Policy
 from ..policies.plackett_luce import PlackettLuce
 from .shared import expected_clicks, lists

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
-from ..formatting import nine_digits, percent, quote
 from ..frames import Plain, plain
+from ..language.formatting import nine_digits, percent, quote
 from ..policies.base import Policy
 from ..policies.top import Top
 from ..readers.convert import Converted

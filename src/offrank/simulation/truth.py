@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward
-from ..formatting import with_error
+from ..language.formatting import with_error
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy, all_items, item_weights, shuffles
 from ..policies.ties import certain

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import jit, njit
+from ..language.compiled import jit, njit
 from ..log.hashing import hashed, splitmix64
 
 _fast = njit(fastmath={"reassoc", "contract", "nsz", "arcp"})

@@ -26,10 +26,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..assumptions import needs_curve
 from ..errors import OffrankError, UsageError
 from ..estimators import estimator
 from ..estimators.wrappers import without_normalisation
+from ..language.assumptions import needs_curve
 from ..reward_models import SlateRegression
 
 Question = Callable[[Any], Any]

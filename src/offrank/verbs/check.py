@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..argument import asks
 from ..evaluation.check_pass import check_log
 from ..evaluation.question import LogCheck
 from ..evaluation.result import Result
+from ..language.argument import asks
 
 
 @asks(LogCheck)

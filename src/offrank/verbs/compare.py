@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..argument import asks
 from ..evaluation.answer import answered
 from ..evaluation.bounding import answered_with_bounds
 from ..evaluation.question import TargetComparison
 from ..evaluation.result import Result
+from ..language.argument import asks
 
 
 @asks(TargetComparison)

@@ -7,16 +7,16 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..argument import seed_number
 from ..evaluation.result import Result
-from ..outputs import refuse_output
+from ..language.argument import seed_number
+from ..language.outputs import refuse_output
+from ..language.steps import Say, silent
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report.document import Document, Section
 from ..report.printable import Printed
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld, write_log
-from ..steps import Say, silent
 from ..wording import Style
 from .check import check
 from .evaluate import evaluate

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..argument import asks
 from ..evaluation.answer import numbers
 from ..evaluation.estimates import Numbers
 from ..evaluation.question import NumbersAsked
+from ..language.argument import asks
 
 
 @asks(NumbersAsked)

@@ -6,19 +6,19 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..argument import seed_number
 from ..errors import UsageError
 from ..evaluation import arguments
 from ..evaluation.learnt_policy import LearntPolicy, learnt_policy
 from ..inference.spec import IntervalSpec
+from ..language.argument import seed_number
+from ..language.outputs import refuse_outputs
+from ..language.steps import Say, silent
 from ..learning import splits
 from ..learning.search import Criterion
 from ..learning.training import Training, policy_file, search_of
-from ..outputs import refuse_outputs
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
-from ..steps import Say, silent
 from .evaluate import evaluate
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..argument import asks
 from ..evaluation import reproducibility
+from ..language.argument import asks
 from ..metrics import page as metrics_page
 from ..metrics.measured import Measurements
 from ..metrics.measurements import measure_models

@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..evaluation import reproducibility
 from ..evaluation.result import Result, refuse_empty
 from ..evaluation.state_file import State, finished, merged, well_formed
-from ..outputs import inputs_in, refuse_outputs
+from ..language.outputs import inputs_in, refuse_outputs
 
 
 def merge(

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..extensions import FUNCTIONS, load
+from ..language.extensions import FUNCTIONS, load
+from ..language.steps import Say, silent
 from ..report.document import Document
-from ..steps import Say, silent
 
 
 class ReproducedPaper(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..argument import asks
 from ..evaluation import arguments
 from ..evaluation.reproducibility import facts
 from ..evaluation.selected_estimators import SelectedEstimators
@@ -10,6 +9,7 @@ from ..evaluation.selection import EstimatorSelector
 from ..evaluation.selection_question import EstimatorSelection
 from ..evaluation.simulated_selection import CONTEXTS, simulate_selection
 from ..inference.spec import IntervalSpec
+from ..language.argument import asks
 from ..policies.fit import fitted
 from ..reward_models.fitting import fit_models
 

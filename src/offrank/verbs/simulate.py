@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ..language.outputs import refuse_outputs
+from ..language.steps import Say, silent
 from ..log.judged import Judged
-from ..outputs import refuse_outputs
 from ..readers.convert import convert
 from ..running.executors import Progress
 from ..simulation.judged import GENERATED, Preset, judged_queries, stratified
@@ -16,7 +17,6 @@ from ..simulation.source import SimulatedSource
 from ..simulation.users import User
 from ..simulation.users.named import documents_for, user_or_model
 from ..simulation.worlds import JudgedWorld
-from ..steps import Say, silent
 
 
 def simulate(

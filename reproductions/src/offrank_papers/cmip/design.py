@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from offrank.clicks.model import ClickModel, click_model
+from offrank.language.steps import Say
 from offrank.log.batch import Floats
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg, ranked
@@ -17,7 +18,6 @@ from offrank.simulation.judged import Preset, stratified
 from offrank.simulation.rankers import LambdaMART, NoisyOracle
 from offrank.simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
 from offrank.simulation.worlds import JudgedWorld
-from offrank.steps import Say
 
 from ..queries import judged_queries
 

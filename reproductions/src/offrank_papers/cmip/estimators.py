@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from offrank.formatting import finite
+from offrank.language.formatting import finite
+from offrank.language.steps import Say
 from offrank.log.batch import Floats
 from offrank.report.document import Cell, Figures, Section
 from offrank.selection.strategies import BEST
-from offrank.steps import Say
 from offrank.sums.estimate import Interval
 
 from ..expectations import times

@@ -14,12 +14,12 @@ import numpy as np
 
 from offrank.clicks.neural.training import libraries
 from offrank.errors import MissingExtraError
+from offrank.language.steps import Say
 from offrank.log.batch import Floats
 from offrank.metrics.cmip_models import DRAWS as DRAWN
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Document, Figures, Section
 from offrank.simulation.judged import Preset
-from offrank.steps import Say
 from offrank.sums.estimate import Interval
 
 from ..expectations import Facts, Run, bars

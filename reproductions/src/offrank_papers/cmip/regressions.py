@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from offrank.errors import optional
+from offrank.language.steps import Say
 from offrank.log.batch import Floats, Integers
-from offrank.steps import Say
 
 from .design import seed_of
 from .findings import ALPHA, BASELINE, BETTER, COMBINATIONS, WORSE, Combination, Configuration, Findings, Measure

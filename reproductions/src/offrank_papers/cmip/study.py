@@ -13,6 +13,7 @@ from offrank.clicks.fitted import Fitted
 from offrank.clicks.neural.law import HISTORIES
 from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import SessionsFold
+from offrank.language.steps import Say
 from offrank.log.batch import Floats
 from offrank.log.source import needs
 from offrank.metrics.cmip_methods import Binned
@@ -21,7 +22,6 @@ from offrank.running.executors import run
 from offrank.simulation.source import SimulatedSource
 from offrank.simulation.users import User
 from offrank.simulation.worlds import JudgedWorld
-from offrank.steps import Say
 from offrank.verbs.clicks.graded import ndcg_by_query
 
 from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from offrank.formatting import finite
+from offrank.language.formatting import finite
 from offrank.log.batch import Floats
 from offrank.report.document import Cell, Figures, Section
 from offrank.selection.regret import average_regrets

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from offrank.errors import UsageError
+from offrank.language.steps import Say
 from offrank.log.judged import Judged
-from offrank.steps import Say
 
 from ..queries import judged_queries
 from ..resume import spoken, workers

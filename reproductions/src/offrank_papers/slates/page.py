@@ -15,11 +15,11 @@ import numpy as np
 
 from offrank.errors import optional
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
+from offrank.language.steps import Say
 from offrank.log.judged import Judged
 from offrank.policies.plackett_luce import pair_probs
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Document, Figures, Section
-from offrank.steps import Say
 from offrank.sums.estimate import Interval
 
 from ..expectations import Expectations, Run, bars, by_columns

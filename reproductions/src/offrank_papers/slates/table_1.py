@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from offrank.errors import UsageError
+from offrank.language.steps import Say
 from offrank.log.batch import Floats
 from offrank.log.judged import Judged
 from offrank.report.document import Figures, Section
 from offrank.simulation.judged import mslr_like
-from offrank.steps import Say
 from offrank.sums.estimate import Interval
 
 from ..cmip.findings import over_runs

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from offrank.language.steps import Say
 from offrank.learning.action_rewards import ActionSums
 from offrank.log.batch import Floats, Integers
 from offrank.log.judged import Judged
-from offrank.steps import Say
 
 from . import _kernels_uniform
 from .design import REWARDS

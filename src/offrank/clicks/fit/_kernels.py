@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled import inlined, jit, njit
+from ...language.compiled import inlined, jit, njit
 
 SPAN = 64
 """Steps of the coarsest level."""

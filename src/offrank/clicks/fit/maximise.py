@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...language.steps import Say, silent
 from ...log.batch import Floats
-from ...steps import Say, silent
 
 _ROUNDS = 500
 _SCALED = 10

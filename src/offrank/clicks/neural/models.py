@@ -13,9 +13,9 @@ import numpy as np
 from ...errors import UsageError
 from ...findings import cautions_for
 from ...findings.evidence_clicks import NetworkEvidence
-from ...formatting import with_error
+from ...language.formatting import with_error
+from ...language.steps import Say, silent
 from ...log.batch import Floats, Integers
-from ...steps import Say, silent
 from ...sums.estimate import Caution
 from ..base import FitResult, Parameters, Role, Roles
 from ..documents import SlateDocuments

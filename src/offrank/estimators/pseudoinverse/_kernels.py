@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled import jit
+from ...language.compiled import jit
 
 ILL_CONDITIONED = 1e10
 TOLERANCE = 1e-7

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assumptions import ADDITIVE
 from ...errors import AbilityError, UsageError
+from ...language.assumptions import ADDITIVE
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.contexts import content, distinct
 from ...log.hashing import hashes

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...argument import interval_level
 from ...errors import EmptyLogError, UsageError
+from ...language.argument import interval_level
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ...log.contexts import distinct
 from ...policies.base import Policy, shuffles

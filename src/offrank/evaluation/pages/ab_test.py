@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...assumptions import in_words
 from ...checks.log import of_rows
-from ...formatting import MISSING, Span, count, listing, percent, quote
+from ...language.assumptions import in_words
+from ...language.formatting import MISSING, Span, count, listing, percent, quote
 from ...report.document import Figures, Section
 from ...sums.estimate import Caution, Interval
 from ..ab_test import ADMITTED, BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, Step, saved

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...assumptions import as_model, in_words
 from ...bounds.ends import Bounds
 from ...findings.reasons import Reason, first_words
 from ...findings.untested import MOST_ASSUMPTIONS
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
-from ...formatting import Span, count, listing, number, percent, plural, quote
+from ...language.assumptions import as_model, in_words
+from ...language.formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
 from ...sums.estimate import Estimate, Interval
 from ...wording import joined

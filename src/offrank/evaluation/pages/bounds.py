@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...bounds.ends import Bounds
-from ...formatting import Span, count, percent, quote
+from ...language.formatting import Span, count, percent, quote
 from ...report.document import Cell, Figures, Section
 from ..estimates import ResultData
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...formatting import Span, count, number, percent, quote
+from ...language.formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
 from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow

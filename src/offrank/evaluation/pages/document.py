@@ -9,8 +9,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ...errors import NoOverlapError
-from ...formatting import quote
 from ...frames import cautions
+from ...language.formatting import quote
 from ...report.document import Finding, findings, worst
 from ...sums.estimate import Estimate
 from ..estimates import Found, ResultData

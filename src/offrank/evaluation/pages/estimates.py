@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import NoOverlapError
-from ...formatting import Span, count, finite, number, percent, plural, quote
 from ...frames import cautions
+from ...language.formatting import Span, count, finite, number, percent, plural, quote
 from ...report.document import Cell, Codes, Figures, Section, worst
 from ...report.facts import refusal
 from ...report.plots import Forest, ForestRow

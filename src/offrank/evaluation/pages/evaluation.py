@@ -9,7 +9,7 @@ from ...checks.propensities import SlotsRow
 from ...errors import UsageError
 from ...estimators.registry import ESTIMATORS
 from ...findings.verdict import Verdict
-from ...formatting import MISSING, Span, count, listing, number, quote
+from ...language.formatting import MISSING, Span, count, listing, number, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.facts import again, eyebrow, period
 from ...report.picture import Picture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...formatting import Span, listing, number, percent, quote
+from ...language.formatting import Span, listing, number, percent, quote
 from ...report.document import Figures, Finding, Section
 from ...report.plots import Forest, ForestRow
 from ..simulated_selection import NEAR, SimulatedSelection

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...compiled import jit
+from ...language.compiled import jit
 
 PER_CELL = 6
 """Documents per cell needed by the correction: below 4, it is biased at strong dependence (benchmarks/cmip.py)."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled import inlined, jit
+from ...language.compiled import inlined, jit
 
 
 @inlined

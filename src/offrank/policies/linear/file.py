@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...files import atomic_write
+from ...language.files import atomic_write
+from ...language.outputs import refuse_output
 from ...log.arrays import DAMAGED, load_arrays
-from ...outputs import refuse_output
 from ...sums.fingerprint import Fingerprint
 from .encoding import Encoding
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
+from ...language.spelling import Spelled
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
-from ...spelling import Spelled
 from ...sums.fingerprint import Fingerprint
 from ..base import Ability, Trained
 from ..registry import POLICIES

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled import jit
+from ...language.compiled import jit
 from ._kernels_orders import log_last, mode_and_ends
 
 _TRIES = 16

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled import jit
+from ...language.compiled import jit
 
 
 @jit

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...compiled import jit
+from ...language.compiled import jit
 from ...log.hashing import ODD
 
 LANES = 8

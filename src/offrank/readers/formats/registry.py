@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, overload
 
 from ...errors import UsageError
-from ...registry import Registry
-from ...spelling import spell
+from ...language.registry import Registry
+from ...language.spelling import spell
 from ..beginning import Beginning
 from ..description import Layout
 from ..long import LongLog

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ...clicks.laws import ClickLaw
 from ...errors import UsageError
+from ...language.spelling import Spelled
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
-from ...spelling import Spelled
 from ..judged import Preset
 
 GRADE = "grade"

@@ -7,7 +7,7 @@ import os
 from typing import Any, cast
 
 from ...clicks.model import load
-from ...spelling import parse
+from ...language.spelling import parse
 from ..judged import Preset
 from .base import User
 from .by_rank import PBMUser, TrustUser

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import formatting
-from ...argument import interval_level
 from ...clicks.base import Role
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
@@ -21,11 +19,13 @@ from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
 from ...frames import plain
-from ...outputs import refuse_outputs
+from ...language import formatting
+from ...language.argument import interval_level
+from ...language.outputs import refuse_outputs
+from ...language.steps import Say, silent
 from ...report.document import Answer, Document
 from ...report.facts import again
 from ...running.executors import Executor, Progress
-from ...steps import Say, silent
 from ...sums.estimate import Caution
 from . import pages
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...argument import seed_number
 from ...clicks.harvesting import Harvested, Method, Weigh, harvest
 from ...clicks.summary import known
 from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
-from ...formatting import Span
 from ...frames import plain
+from ...language.argument import seed_number
+from ...language.formatting import Span
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...report.facts import again

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import formatting
-from ...argument import seed_number
 from ...clicks.fitted import Fitted
 from ...clicks.judgements import GRADES, Judgements
 from ...clicks.summary import known
 from ...evaluation.reproducibility import Delivered, facts
-from ...formatting import with_ends
 from ...frames import check_table_path, plain, write_table
-from ...outputs import refuse_outputs
+from ...language import formatting
+from ...language.argument import seed_number
+from ...language.formatting import with_ends
+from ...language.outputs import refuse_outputs
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...report.facts import again
 from ...sums.estimate import Caution, Interval

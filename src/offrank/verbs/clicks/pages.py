@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ... import formatting
 from ...clicks.evaluation import QUANTITIES, Evaluations
 from ...clicks.fitted import Fitted
-from ...formatting import MISSING, Span, number, with_ends, with_half
+from ...language import formatting
+from ...language.formatting import MISSING, Span, number, with_ends, with_half
 from ...log.batch import Floats
 from ...metrics.conditional_information import Cmip
 from ...report.charts import Chart, Series

@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ... import formatting
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
 from ...frames import check_table_path, plain, write_table
-from ...outputs import refuse_outputs
+from ...language import formatting
+from ...language.outputs import refuse_outputs
 from ...report.document import Answer, Document
 from ...report.facts import again
 from ...running.executors import Progress

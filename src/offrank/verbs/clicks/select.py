@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...argument import seed_number
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
 from ...clicks.summary import known
@@ -19,6 +18,7 @@ from ...evaluation.reproducibility import Delivered, facts
 from ...findings import cautions_for, convicting
 from ...findings.evidence_clicks import SelectionEvidence
 from ...frames import plain
+from ...language.argument import seed_number
 from ...log.source import Source
 from ...metrics.cmip_models import Relevance, judged, views
 from ...metrics.conditional_information import Cmip

@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any, ClassVar, TypeVar
 
-from .errors import SpellingError
-from .wording import nearest
+from ..errors import SpellingError
+from ..wording import nearest
 
 Makers = Mapping[str, Callable[..., Any]]
 """The makers of the objects of one kind, by name."""

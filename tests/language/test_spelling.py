@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
+from offrank.language.spelling import Frozen, Spelled, example, listed, parse, split
 from offrank.policies import By, Ranking, Top
 from offrank.policies.named import POLICIES, policy
-from offrank.spelling import Frozen, Spelled, example, listed, parse, split
 
 
 @dataclass(frozen=True, repr=False)
@@ -307,9 +307,9 @@ def test_every_list_of_estimators_is_read_on_the_command_line(things: list[Any])
 
 NAMES = "Top('dbn'), Top('uniform'), PlackettLuce('ndcg'), Linear('tree'), EpsilonUniform(Top('mine'), 0.5)"
 MINE = """
-import dataclasses, offrank, offrank.spelling
+import dataclasses, offrank, offrank.language.spelling
 @dataclasses.dataclass(frozen=True, repr=False)
-class Mine(offrank.spelling.Spelled):
+class Mine(offrank.language.spelling.Spelled):
     name = "mine"
 """
 

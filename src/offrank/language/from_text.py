@@ -10,9 +10,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from .errors import LogError, UsageError
+from ..errors import LogError, UsageError
+from ..wording import Option, Wording
 from .spelling import listed, split
-from .wording import Option, Wording
 
 TOTALS = ("clicked", "all")
 """The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from offrank.assumptions import in_words
 from offrank.estimators.named import ESTIMATORS, estimator
 from offrank.estimators.wrappers import without_normalisation
+from offrank.language.assumptions import in_words
 
 
 def assumed(name: str) -> frozenset[str]:

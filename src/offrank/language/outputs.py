@@ -10,8 +10,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from .errors import UsageError
-from .wording import Option, Wording
+from ..errors import UsageError
+from ..wording import Option, Wording
 
 _HEAD = 4096
 _TABLES = (b"PAR1", b"ARROW1")

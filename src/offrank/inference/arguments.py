@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .argument import Arguments, argument, arguments, interval_level
-from .registry import Later
+from ..language.argument import Arguments, argument, arguments, interval_level
+from ..language.registry import Later
 
 if TYPE_CHECKING:
-    from .inference import spec as specs
+    from . import spec as specs
 else:
-    specs = Later(".inference.spec", __package__)
+    specs = Later(".spec", __package__)
 
 
 @arguments

@@ -19,7 +19,7 @@ from operator import attrgetter
 from os import PathLike, fspath
 from typing import Any, Literal, ParamSpec, TypeVar, dataclass_transform
 
-from .errors import UsageError
+from ..errors import UsageError
 
 P = ParamSpec("P")
 A = TypeVar("A", bound="Arguments")

@@ -17,11 +17,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .errors import UsageError
+from ..errors import UsageError
 
 V = TypeVar("V")
 T = TypeVar("T")
 
+_ROOT = Path(__file__).parents[1]
 EXTENSIONS = "offrank.extensions"
 """The group of entry points whose modules are imported for the parts that they register."""
 _PART = re.compile(
@@ -135,11 +136,11 @@ def homes_written(package: str) -> Mapping[str, str]:
 
     They are read off the text. Names that installed packages register are not among them: see `extended`.
     """
-    root = Path(__file__).parent
-    folder = root.joinpath(*package.split(".")[1:])
-    files = folder.rglob("*.py") if package.startswith(f"{__package__}.") else ()
+    ours, *inner = package.split(".")
+    folder = _ROOT.joinpath(*inner)
+    files = folder.rglob("*.py") if ours == _ROOT.name else ()
     return {
-        name: ".".join([__package__, *file.relative_to(root).with_suffix("").parts])
+        name: ".".join([ours, *file.relative_to(_ROOT).with_suffix("").parts])
         for file in sorted(files)
         if not file.name.startswith("_")
         for name in _names_in(file.read_text(encoding="utf-8"))

@@ -6,8 +6,7 @@ import math
 import re
 import unicodedata
 from dataclasses import dataclass
-
-from .sums.estimate import Interval
+from typing import Protocol
 
 MISSING = "-"
 _WIDEST = 1e9
@@ -17,6 +16,19 @@ _MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
 _TOGETHER = re.compile(
     r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)(?!\d{4}-\d)|(?<=\u00b1) (?=\d)"
 )
+
+
+class Between(Protocol):
+    """A number with its interval, such as `Interval` or `Estimate`."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def standard_error(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -129,7 +141,7 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
     return text.lstrip("-+") if float(text.replace(",", "")) == 0 else text
 
 
-def with_half(found: Interval, signed: bool = False) -> str:
+def with_half(found: Between, signed: bool = False) -> str:
     """`1.2342 ± 0.0021`, rounded to the precision of the error."""
     if not math.isfinite(found.value):
         return "-inf" if found.value < 0 else MISSING
@@ -144,7 +156,7 @@ def with_error(value: float, error: float, signed: bool = False) -> tuple[str, s
     return number(value, places, signed), number(error, places)
 
 
-def with_ends(found: Interval) -> str:
+def with_ends(found: Between) -> str:
     """`0.803 (0.799 to 0.806)`; the value alone if it is given, not learnt."""
     if not math.isfinite(found.high - found.low) or found.high - found.low <= 1e-6 * abs(found.value):
         return f"{found.value:.4g}"

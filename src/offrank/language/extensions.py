@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import MissingExtraError
+from ..errors import MissingExtraError
 
 COMMANDS = "offrank.commands"
 """The group of entry points whose objects are commands of click, as `offrank NAME`."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from numba.core import config
 
-from offrank import compiled
+from offrank.language import compiled
 
 DAMAGE = {
     "empty": lambda _: b"",
