@@ -31,7 +31,7 @@ from offrank.clicks.documents import Documents
 from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.sessions import Sessions, Tally, collapsed
-from offrank.language.steps import silent
+from offrank.language import silent
 
 NAMES = ("near-oracle", "sparse", "noisy", "uniform")
 WAYS = ("curve", "EM", "EM, then prior")

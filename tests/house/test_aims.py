@@ -47,7 +47,7 @@ AIMS = [
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 406, 408, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 61, 61, 34),
     Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7924, 7930, 5500),
-    Aim("files of the package", lambda: len(SOURCE), 597, 597, 450),
+    Aim("files of the package", lambda: len(SOURCE), 596, 596, 450),
     Aim("lines of the package", lambda: measures.lines(SOURCE), 68280, 68350, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 97, 98, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 59, 59, 30),

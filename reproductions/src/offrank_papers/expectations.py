@@ -21,8 +21,8 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
+from offrank.language import Say, silent
 from offrank.language.formatting import percent
-from offrank.language.steps import Say, silent
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Document, Figures, Section, Status
 from offrank.sums.estimate import Estimate, Interval

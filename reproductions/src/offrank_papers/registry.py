@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from offrank.errors import UsageError
 from offrank.evaluation import reproducibility
+from offrank.language import Say, silent
 from offrank.language.files import write_text
 from offrank.language.outputs import inputs_in, refuse_output, refuse_outputs
-from offrank.language.steps import Say, silent
 from offrank.report import terminal
 from offrank.report.charts import chart_svg
 from offrank.report.document import Answer, Document, Section

@@ -12,8 +12,8 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from offrank.language import Say
 from offrank.language.files import write_text
-from offrank.language.steps import Say
 
 Found = dict[str, Any]
 """The results of a study, as plain numbers."""

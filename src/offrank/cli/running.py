@@ -18,8 +18,8 @@ import click
 import offrank
 
 from ..errors import OffrankError, UsageError
+from ..language import silent
 from ..language.files import remove_unfinished
-from ..language.steps import silent
 from ..wording import Style, command_line, worded
 from .options import arguments, source
 from .pace import Pace

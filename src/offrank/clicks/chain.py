@@ -13,7 +13,7 @@ from typing import Literal, final
 import numpy as np
 
 from ..errors import UsageError
-from ..language.steps import Say, silent
+from ..language import Say, silent
 from ..log.batch import Integers
 from ..sums.estimate import Caution
 from .base import FitResult, Parameters, Role, Roles, prior_name, regression_name

@@ -11,9 +11,9 @@ import numpy as np
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
+from ..language import Say, silent
 from ..language.formatting import nine_digits
 from ..language.spelling import spell
-from ..language.steps import Say, silent
 from ..log.batch import Floats, Integers
 from .base import CERTAIN, FitResult, Parameters, Role, Roles, prior_name
 from .documents import SlateDocuments

@@ -13,9 +13,9 @@ import numpy as np
 from ..errors import SpellingError, UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
+from ..language import Say, silent
 from ..language.registry import Registry
 from ..language.spelling import Spelled, parse, spell
-from ..language.steps import Say, silent
 from ..log.batch import Floats
 from ..readers.log import opened
 from ..running.executors import Executor, Progress, run

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..language.steps import Say, silent
+from ..language import Say, silent
 from ..log.batch import Floats, Integers
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts

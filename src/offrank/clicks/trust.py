@@ -9,7 +9,7 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import FitEvidence
-from ..language.steps import Say, silent
+from ..language import Say, silent
 from ..log.batch import Floats
 from .base import FitResult, Parameters, Role, Roles
 from .counts import ClickCounts

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError, optional
+from ..language import Say, silent
 from ..language.files import scratch
 from ..language.formatting import Span
-from ..language.steps import Say, silent
 from ..log.source import Source
 from ..policies.learnt import Learnt, policies_of
 from ..policies.linear import Encoding

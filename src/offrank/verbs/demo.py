@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..evaluation.result import Result
+from ..language import Say, silent
 from ..language.argument import seed_number
 from ..language.outputs import refuse_output
-from ..language.steps import Say, silent
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report.document import Document, Section

@@ -10,9 +10,9 @@ from ..errors import UsageError
 from ..evaluation import arguments
 from ..evaluation.learnt_policy import LearntPolicy, learnt_policy
 from ..inference.spec import IntervalSpec
+from ..language import Say, silent
 from ..language.argument import seed_number
 from ..language.outputs import refuse_outputs
-from ..language.steps import Say, silent
 from ..learning import splits
 from ..learning.search import Criterion
 from ..learning.training import Training, policy_file, search_of

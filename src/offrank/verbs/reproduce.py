@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..language import Say, silent
 from ..language.extensions import FUNCTIONS, load
-from ..language.steps import Say, silent
 from ..report.document import Document
 
 

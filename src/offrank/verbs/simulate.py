@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ..language import Say, silent
 from ..language.outputs import refuse_outputs
-from ..language.steps import Say, silent
 from ..log.judged import Judged
 from ..readers.convert import convert
 from ..running.executors import Progress

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from offrank.clicks.model import ClickModel, click_model
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.log.batch import Floats
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg, ranked

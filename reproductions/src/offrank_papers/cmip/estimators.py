@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from offrank.language import Say
 from offrank.language.formatting import finite
-from offrank.language.steps import Say
 from offrank.log.batch import Floats
 from offrank.report.document import Cell, Figures, Section
 from offrank.selection.strategies import BEST

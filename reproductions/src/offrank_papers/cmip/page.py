@@ -14,7 +14,7 @@ import numpy as np
 
 from offrank.clicks.neural.training import libraries
 from offrank.errors import MissingExtraError
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.log.batch import Floats
 from offrank.metrics.cmip_models import DRAWS as DRAWN
 from offrank.report.charts import Chart, Series

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from offrank.errors import optional
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.log.batch import Floats, Integers
 
 from .design import seed_of

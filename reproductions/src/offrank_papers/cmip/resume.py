@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from offrank.language.steps import Say
+from offrank.language import Say
 
 from ..resume import WORKERS, Heed, own_folder, resumed, spoken, workers
 from .design import Study, StudyQueries

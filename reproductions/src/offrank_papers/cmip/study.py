@@ -13,7 +13,7 @@ from offrank.clicks.fitted import Fitted
 from offrank.clicks.neural.law import HISTORIES
 from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import SessionsFold
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.log.batch import Floats
 from offrank.log.source import needs
 from offrank.metrics.cmip_methods import Binned

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from offrank.errors import UsageError
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.log.judged import Judged
 
 from ..queries import judged_queries

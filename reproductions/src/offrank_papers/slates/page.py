@@ -15,7 +15,7 @@ import numpy as np
 
 from offrank.errors import optional
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.log.judged import Judged
 from offrank.policies.plackett_luce import pair_probs
 from offrank.report.charts import Chart, Series

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from offrank.errors import optional
-from offrank.language.steps import Say
+from offrank.language import Say
 
 from ..resume import Found, Heed, own_folder, resumed
 from .data import MOST_WORKERS, SlatesData

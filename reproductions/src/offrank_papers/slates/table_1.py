@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from offrank.errors import UsageError
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.log.batch import Floats
 from offrank.log.judged import Judged
 from offrank.report.document import Figures, Section

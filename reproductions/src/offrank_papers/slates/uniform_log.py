@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from offrank.language.steps import Say
+from offrank.language import Say
 from offrank.learning.action_rewards import ActionSums
 from offrank.log.batch import Floats, Integers
 from offrank.log.judged import Judged

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...language.steps import Say, silent
+from ...language import Say, silent
 from ...log.batch import Floats
 
 _ROUNDS = 500

@@ -13,8 +13,8 @@ import numpy as np
 from ...errors import UsageError
 from ...findings import cautions_for
 from ...findings.evidence_clicks import NetworkEvidence
+from ...language import Say, silent
 from ...language.formatting import with_error
-from ...language.steps import Say, silent
 from ...log.batch import Floats, Integers
 from ...sums.estimate import Caution
 from ..base import FitResult, Parameters, Role, Roles

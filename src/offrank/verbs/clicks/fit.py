@@ -19,10 +19,9 @@ from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
 from ...frames import plain
-from ...language import formatting
+from ...language import Say, formatting, silent
 from ...language.argument import interval_level
 from ...language.outputs import refuse_outputs
-from ...language.steps import Say, silent
 from ...report.document import Answer, Document
 from ...report.facts import again
 from ...running.executors import Executor, Progress
