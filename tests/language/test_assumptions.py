@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from offrank.errors import UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
 from offrank.estimators.wrappers import without_normalisation
-from offrank.language.assumptions import in_words
+from offrank.language.assumptions import CLIPPED, FROM_TOP, ITEM_POSITION, assumption, clicks_as, in_words, window
 
 
 def assumed(name: str) -> frozenset[str]:
@@ -73,3 +74,32 @@ def test_every_estimator_says_what_it_assumes() -> None:
         assert isinstance(found, frozenset)
         assert bool(found) is (name not in {"ips", "snips", "controlled"})
         assert in_words(found)
+
+
+def test_one_of_ones_own_is_said_after_those_of_offrank_and_without_what_follows_from_it() -> None:
+    patient = assumption("tested: patient", "users look at every item", implies=ITEM_POSITION)
+    assert patient > ITEM_POSITION
+    assert patient - ITEM_POSITION == {"tested: patient"}
+    assert in_words(patient | CLIPPED) == "the clipped weight contributes little and users look at every item"
+    assert in_words(patient | window(2)).endswith("every item and the examination curve is right within 2 ranks")
+    assert assumption("tested: patient", "users look at every item", implies=ITEM_POSITION) == patient
+
+
+def test_a_click_model_needs_no_other_words() -> None:
+    for own_item in (True, False):
+        assumed = clicks_as("dbn", own_item=own_item)
+        assert (assumed >= ITEM_POSITION) is own_item
+        assert assumed >= FROM_TOP
+        assert in_words(assumed | CLIPPED) == "users click as `dbn` says and the clipped weight contributes little"
+
+
+def test_what_nobody_registered_is_refused_with_how_to_register_it() -> None:
+    for use in (in_words, lambda some: assumption("tested: more", "more", implies=some)):
+        with pytest.raises(UsageError, match=r"'typo' is no registered assumption.*\n.*assumption\('typo', "):
+            use(frozenset({"typo"}))
+
+
+@pytest.mark.parametrize("words", ["users click on what they like", "users read from the top "])
+def test_a_name_has_one_meaning(words: str) -> None:
+    with pytest.raises(UsageError, match="there is an assumption 'reads from the top' already"):
+        assumption("reads from the top", words)

@@ -106,7 +106,7 @@ def test_an_end_that_is_zero_is_called_zero() -> None:
 
 
 def test_care_says_why_and_what_the_interval_was_held_to() -> None:
-    assumed: dict[str, Any] = {"assumes": frozenset({ADDITIVE}), "anchor_name": "ips"}
+    assumed: dict[str, Any] = {"assumes": ADDITIVE, "anchor_name": "ips"}
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038), trust="with care", reasons=[FEW], **assumed)
     assert found.text.startswith("**Better: +8.132 %** (+6.296 % to +9.969 %). As logged, `t` would")
     assert found.aside == (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError, UsageError
 from ..findings.evidence import ModelEvidence
-from ..language.assumptions import OWN_ITEM
+from ..language.assumptions import ITEM_POSITION
 from ..language.spelling import Spelled
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
@@ -210,7 +210,7 @@ class Weighted(Estimator):
 
     @property
     def weighs(self) -> Weighs:
-        return "items" if OWN_ITEM in self.assumptions else "slates"
+        return "items" if self.assumptions >= ITEM_POSITION else "slates"
 
     @property
     def unbounded(self) -> Weighted:

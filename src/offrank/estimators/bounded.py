@@ -99,7 +99,7 @@ class Bounded(Weighted):
 
     @property
     def assumptions(self) -> frozenset[str]:
-        return self.base.assumptions | {CLIPPED}
+        return self.base.assumptions | CLIPPED
 
     def with_examination(self, examination: Sequence[float] | None) -> Self:
         return replace(self, base=self.base.with_examination(examination))

@@ -81,8 +81,8 @@ class DoublyRobust(ModelBased):
     @property
     def assumptions(self) -> frozenset[str]:
         assumed = self.residual.assumptions
-        whole = ADDITIVE in assumed and self.residual.outcome == "reward" and not self.reward_model.additive
-        return assumed | {ADDITIVE_MODEL} if whole else assumed
+        whole = assumed >= ADDITIVE and self.residual.outcome == "reward" and not self.reward_model.additive
+        return assumed | ADDITIVE_MODEL if whole else assumed
 
     @property
     def drawn(self) -> tuple[Estimator, ...]:

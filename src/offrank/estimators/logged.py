@@ -27,7 +27,7 @@ class LoggedMean(Weighted):
 
     name: ClassVar[str] = "logged"
     outcome: ClassVar[Outcome] = "reward"
-    assumptions: ClassVar[frozenset[str]] = frozenset({assumptions.LOGGED})
+    assumptions: ClassVar[frozenset[str]] = assumptions.LOGGED
     weighs: ClassVar[Weighs] = "logged"
 
     def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> LoggedMean:

@@ -36,7 +36,7 @@ class RIPS(Reference):
     requires_logging: ClassVar[Asked] = "slot_probs"
     requires_target: ClassVar[Asked] = "slot_probs"
     each_slot: ClassVar[bool] = True
-    assumptions: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
+    assumptions: ClassVar[frozenset[str]] = assumptions.FROM_TOP
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         weight, impossible = np.zeros(batch.slates.shape), np.zeros(len(batch), np.bool_)

@@ -35,7 +35,7 @@ MEANS, COMBINED = "difference of means", "combined"
 CONTRADICTS = 3.0
 """Deviates of the paired difference to what assumes less, from which the assumption is called false. If it is right,
 that happens to 3 of 1,000."""
-ADMITTED = frozenset({FROM_TOP, HISTORY})
+ADMITTED = FROM_TOP | HISTORY
 """What may be assumed of users in a combination: no more than all usual click models do, or nearly all."""
 BY_HISTORY = "history"
 """The name of the step by a model of the history of clicks."""
@@ -195,7 +195,7 @@ class ArmsPair:
         contrast = inference.difference(own, less)
         same = contrast.standard_error <= _ROUNDED_ALIKE * before.standard_error
         share = (0.0 if same else _least_variance(before, difference, contrast)) if assumed <= ADMITTED else None
-        return Step(name, tuple(sorted(assumed | {LISTS_ALONE})), difference, contrast, share)
+        return Step(name, tuple(sorted(assumed | LISTS_ALONE)), difference, contrast, share)
 
     def leaning(self, own: Interval, sides: tuple[Mean, Mean], other: Sides) -> tuple[uncertain_prior.Leaning, Sides]:
         """How far a difference leans on another one, and both together."""

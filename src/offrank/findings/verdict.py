@@ -264,7 +264,7 @@ def _answer(target: str, ladder: Sequence[_Row], anchor: _Row) -> tuple[_Row, Ve
     forms: dict[Any, _Row] = {anchor.base or anchor.name: anchor}
     for one in ladder:
         forms.setdefault(one.base or one.name, one)
-    further = [one for one in forms.values() if one is not anchor and CLIPPED not in one.assumes]
+    further = [one for one in forms.values() if one is not anchor and not one.assumes >= CLIPPED]
     clean = [one for one in further if not one.warned] or (further if anchor.warned else [])
     own = min(clean, key=lambda one: (one.half_width, one.name), default=anchor)
     if own.half_width < anchor.half_width:

@@ -1,53 +1,109 @@
-"""The assumptions of estimators about users, as sets of names, so that they are partially ordered."""
+"""The assumptions of estimators about users, as sets of names, so that they are partially ordered.
 
-FROM_TOP = "reads from the top"
-ADDITIVE = "additive"
-OWN_ITEM = "own item and rank"
-EVERYWHERE = "examination everywhere"
-MODEL = "click model"
-REWARD_MODEL = "reward model"
-ADDITIVE_MODEL = "additive reward model"
-CLIPPED = "clipped weight"
-LOGGED = "earns what was logged"
-LISTS_ALONE = "arms differ in their lists alone"
-HISTORY = "clicks by history"
-_NEAR = "examination within "
-_AS = "clicks as "
+Each is registered with its words and is the set of its name and of the names that it implies: an estimator assumes
+what its assumptions, joined by `|`, say, and more than another one if its set holds the other's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from ..errors import UsageError
+from .formatting import plural
+
+
+@dataclass(frozen=True)
+class _Assumption:
+    """One assumption: the clause that follows "assumes that", and the names that need not be said beside it.
+
+    place: in the order of clauses, the lowest first.
+    """
+
+    name: str
+    words: str
+    implies: frozenset[str]
+    place: int
+
+
+class _Register(dict[str, _Assumption]):
+    """The assumptions by name."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise UsageError(
+            f"{name!r} is no registered assumption",
+            f"register it with the words that pages say it by: assumption({name!r}, 'users read every item')",
+        )
+
+
+_REGISTER = _Register()
+
+
+def assumption(
+    name: str, words: str, *, implies: frozenset[str] = frozenset(), place: int | None = None
+) -> frozenset[str]:
+    """Register an assumption, and return it with all that it implies.
+
+    words: a clause that follows "assumes that". implies: what need not be said beside it. place: in the order of
+    clauses, by default after those that are registered already.
+
+    Raises:
+        UsageError: an assumption of this name has other words, or one that is implied is not registered.
+    """
+    check(implies)
+    place = len(_REGISTER) if place is None else place
+    known = _REGISTER.setdefault(name, _Assumption(name, words, implies, place))
+    if (known.words, known.implies) != (words, implies):
+        raise UsageError(f"there is an assumption {name!r} already: {known.words}", "give one of the two another name")
+    return implies | {name}
+
+
+def check(assumed: frozenset[str]) -> None:
+    """Require that all assumptions are registered.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for name in assumed:
+        _REGISTER[name]
+
+
+_NEAR, _AS = "examination within ", "clicks as "
 _FARTHEST = 99
 """Ranks; a wider window assumes no more, and the position-based model assumes all of these."""
+_LAST = 1000
+"""The place of clauses about windows."""
 
-ITEM_POSITION = frozenset({FROM_TOP, ADDITIVE, OWN_ITEM})
-"""A click depends only on its own item and rank: so not on items below, and a slate's clicks are a sum over items."""
 
-_WORDS = {
-    FROM_TOP: "users read from the top",
-    ADDITIVE: "a slate's reward is a sum over its items",
-    OWN_ITEM: "a click depends on its own item and rank only",
-    EVERYWHERE: "the examination curve is right at every rank",
-    MODEL: "the click model is right",
-    REWARD_MODEL: "the reward model is right",
-    ADDITIVE_MODEL: "the model's prediction for a slate is such a sum too",
-    CLIPPED: "the clipped weight contributes little",
-    LOGGED: "the policy earns the logged rewards",
-    LISTS_ALONE: "the arms differ only in the lists that they show",
-    HISTORY: "clicks depend on the clicks above as the model says",
-}
-_IMPLIED = {
-    OWN_ITEM: {FROM_TOP, ADDITIVE},
-    EVERYWHERE: set(),
-    MODEL: {FROM_TOP, ADDITIVE, OWN_ITEM, EVERYWHERE},
-    REWARD_MODEL: {FROM_TOP, ADDITIVE, OWN_ITEM, EVERYWHERE, ADDITIVE_MODEL},
-}
+def _within(ranks: int) -> frozenset[str]:
+    return frozenset(f"{_NEAR}{step}" for step in range(1, ranks + 1))
+
+
+FROM_TOP = assumption("reads from the top", "users read from the top")
+ADDITIVE = assumption("additive", "a slate's reward is a sum over its items")
+ITEM_POSITION = assumption(
+    "own item and rank", "a click depends on its own item and rank only", implies=FROM_TOP | ADDITIVE
+)
+"""So it does not depend on items below, and a slate's clicks are a sum over items."""
+for _ranks in range(1, _FARTHEST + 1):
+    _words = f"the examination curve is right within {plural(_ranks, 'rank', 'ranks')}"
+    assumption(f"{_NEAR}{_ranks}", _words, implies=_within(_ranks - 1), place=_LAST)
+POSITION_BASED = ITEM_POSITION | assumption(
+    "examination everywhere", "the examination curve is right at every rank", implies=_within(_FARTHEST)
+)
+CLICK_MODEL = assumption("click model", "the click model is right", implies=POSITION_BASED)
+ADDITIVE_MODEL = assumption("additive reward model", "the model's prediction for a slate is such a sum too")
+RIGHT_MODEL = assumption("reward model", "the reward model is right", implies=POSITION_BASED | ADDITIVE_MODEL)
+"""A model that is right needs nothing else; every weighting counts as assuming less, since it looks at the log."""
+CLIPPED = assumption("clipped weight", "the clipped weight contributes little")
+LOGGED = assumption("earns what was logged", "the policy earns the logged rewards")
+LISTS_ALONE = assumption("arms differ in their lists alone", "the arms differ only in the lists that they show")
+HISTORY = assumption("clicks by history", "clicks depend on the clicks above as the model says")
 
 
 def window(ranks: int) -> frozenset[str]:
     """The assumption that examination is right between items up to `ranks` ranks from each other."""
-    return ITEM_POSITION | {f"{_NEAR}{step}" for step in range(1, min(ranks, _FARTHEST) + 1)}
-
-
-POSITION_BASED = window(_FARTHEST) | {EVERYWHERE}
-RIGHT_MODEL = POSITION_BASED | {ADDITIVE_MODEL, REWARD_MODEL}
-"""A model that is right needs nothing else; every weighting counts as assuming less, since it looks at the log."""
+    return ITEM_POSITION | _within(min(ranks, _FARTHEST))
 
 
 def clicks_as(model: str, *, own_item: bool) -> frozenset[str]:
@@ -56,8 +112,9 @@ def clicks_as(model: str, *, own_item: bool) -> frozenset[str]:
     Counts as assuming more than any examination curve; but where items influence each other, what is right for items
     and ranks alone is no weaker assumption, and cannot contradict it.
     """
-    what = POSITION_BASED if own_item else POSITION_BASED - {ADDITIVE, OWN_ITEM}
-    return what | {MODEL, f"{_AS}{model}"}
+    place = _REGISTER["click model"].place
+    found = assumption(f"{_AS}{model}", f"users click as `{model}` says", implies=CLICK_MODEL, place=place)
+    return found if own_item else found - ITEM_POSITION | FROM_TOP
 
 
 def as_model(assumed: frozenset[str]) -> str | None:
@@ -67,18 +124,16 @@ def as_model(assumed: frozenset[str]) -> str | None:
 
 def needs_curve(assumed: frozenset[str]) -> bool:
     """Whether an examination curve has to be right, by itself and not as part of a click model."""
-    return as_model(assumed) is None and any(name == EVERYWHERE or name.startswith(_NEAR) for name in assumed)
+    return as_model(assumed) is None and _within(1) <= assumed
 
 
 def in_words(assumed: frozenset[str]) -> str:
-    """The assumptions as a clause, without those that follow from others."""
-    steps = [int(name.removeprefix(_NEAR)) for name in assumed if name.startswith(_NEAR)]
-    implied = set().union(*(_IMPLIED.get(name, set()) for name in assumed))
-    model = as_model(assumed)
-    if model is not None:
-        implied |= POSITION_BASED | {MODEL}
-    said = [] if model is None else [f"users click as `{model}` says"]
-    said += [words for name, words in _WORDS.items() if name in assumed and name not in implied]
-    if steps and EVERYWHERE not in assumed:
-        said.append(f"the examination curve is right within {max(steps)} rank{'s' * (max(steps) > 1)}")
-    return " and ".join(said) if said else "nothing about users"
+    """The assumptions as a clause, without those that follow from others.
+
+    Raises:
+        UsageError: one is not registered.
+    """
+    some = [_REGISTER[name] for name in assumed]
+    implied = frozenset[str]().union(*(one.implies for one in some))
+    said = sorted((one for one in some if one.name not in implied), key=lambda one: one.place)
+    return " and ".join(one.words for one in said) or "nothing about users"

@@ -35,7 +35,7 @@ class ClickPredictions(RewardModel):
     """The clicks that a fitted click model predicts; known items are those that its training log showed."""
 
     model: Fitted
-    assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
+    assumptions: ClassVar[frozenset[str]] = assumptions.CLICK_MODEL
     of_clicks: ClassVar[bool] = True
     of_slots: ClassVar[bool] = True
 

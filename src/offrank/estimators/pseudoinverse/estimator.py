@@ -64,7 +64,7 @@ class PI(Weighted):
     name: ClassVar[str] = "pi"
     prefix: ClassVar[str] = "w"
     outcome: ClassVar[Outcome] = "reward"
-    assumptions: ClassVar[frozenset[str]] = frozenset({ADDITIVE})
+    assumptions: ClassVar[frozenset[str]] = ADDITIVE
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
 
