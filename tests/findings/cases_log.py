@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence, SkippedEvidence
 from offrank.findings.evidence_rows import ArmsEvidence, ControlEvidence, GroupEvidence, KeptEvidence, RareEvidence
+from offrank.findings.registry import FailedEvidence
 from offrank.sums.estimate import Interval
 
 
@@ -67,6 +68,8 @@ KEPT: dict[str, Any] = {"rows": (20.0, 50.0), "impressions": (100.0, 50.0), "var
 ALL_CLICKED: dict[str, Any] = {"rows": (0.0, 100.0), "impressions": (0.0, 100.0)}
 
 CASES = [
+    Case("finding-failed", FailedEvidence(), None),
+    Case("finding-failed", FailedEvidence(failed=("`long-slates` of package `mine` (KeyError: 'x')",)), "warning"),
     Case("rare-rewards", RareEvidence(16_000, 0.7, 200.0, 1.1), None),
     Case("rare-rewards", RareEvidence(16_000, 0.699, 200.0, 1.1), "warning"),
     Case("rare-rewards", RareEvidence(16_000, 0.1, 200.0, 0.0), "warning"),

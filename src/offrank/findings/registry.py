@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
+from numbers import Real
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
-from ..errors import NoOverlapError
+from ..errors import NoOverlapError, UsageError
+from ..language.formatting import plural
 from ..language.registry import Registry
 from ..sums.estimate import Caution, Severity
+from ..wording import nearest
 
 E = TypeVar("E")
 SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
@@ -53,17 +58,30 @@ Cause = Literal[
 - choice: made by the data. method: of the interval or the measure. click model: how it was learnt. measure: a metric.
 """
 CAUSES: tuple[Cause, ...] = get_args(Cause)
+_CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _REFUSALS: dict[str, tuple[Cause, ...]] = {NoOverlapError.code: ("overlap",)}
 """The causes of refusals, which are told like findings."""
 
 
-class Statement(NamedTuple):
-    """The result of a finding: how severe it is, what was found, what to do about it, and `Caution.missing`."""
+@dataclass(frozen=True)
+class Statement:
+    """The result of a finding: how severe it is, what was found, what to do about it, and `Caution.missing`.
+
+    Raises:
+        UsageError: no such severity, or words that are no text.
+    """
 
     severity: Severity
     message: str
     remedy: str
     missing: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.severity not in SEVERITIES:
+            raise UsageError(f"{self.severity!r} is no severity", _one_of(self.severity, SEVERITIES))
+        texts = self.message, self.remedy
+        if not (all(isinstance(one, str) for one in texts) and isinstance(self.missing, Real)):
+            raise UsageError(f"{self} is no statement", "give two texts, and a number for `missing`")
 
 
 @dataclass(frozen=True)
@@ -100,20 +118,74 @@ def finding(
 
     when: whether the finding applies to the evidence; otherwise the function is not called. cause: one or
     several. explains, convicts: see `Kind`.
+
+    Raises:
+        UsageError: the code is none, or another package's; a cause is unknown; the annotation is no type of evidence.
     """
-    causes = (cause,) if isinstance(cause, str) else cause
+    causes = cause if isinstance(cause, tuple) else (cause,)
 
     def registered(say: Callable[[E], Statement | None]) -> Callable[[E], Statement | None]:
         @wraps(say)
         def find(found: E) -> Statement | None:
-            return say(found) if when(found) else None
+            statement = say(found) if when(found) else None
+            if not isinstance(statement, Statement | None):
+                raise UsageError(f"it returned {statement!r}, which is no Statement", "return a Statement, or None")
+            return statement
 
-        [evidence] = [hint for name, hint in get_type_hints(say).items() if name != "return"]
+        evidence = _checked(say, code, causes if explains is None else (*causes, explains))
         key = f"{code} in {evidence.__module__}.{evidence.__qualname__}"
         FINDINGS.add(key, Kind(code, title, evidence, find, causes, explains, convicts), say)
         return find
 
     return registered
+
+
+def _checked(say: Callable[..., Any], code: str, causes: Iterable[str]) -> type:
+    """The type of evidence that a finding reads, if all that is said of the finding holds.
+
+    Raises:
+        UsageError: it does not: see `finding`.
+    """
+    name, package = f"the finding {code!r}, {say.__module__}.{say.__qualname__},", _package(say)
+    if not _CODE.fullmatch(str(code)):
+        raise UsageError(f"{name} has no valid code", "give lower-case words with hyphens between them: 'long-slates'")
+    for cause in causes:
+        if cause not in CAUSES:
+            raise UsageError(f"{name} has an unknown cause, {cause!r}", _one_of(cause, CAUSES))
+    evidence = _annotated(say, name)
+    if package == _package(finding):
+        return evidence
+    others = [kind for kind in all_findings() if _package(kind.find) != package]
+    if code in {kind.code for kind in others}:
+        raise UsageError(f"{name} has the code of another package's finding", "give it a code of its own")
+    types = {kind.evidence.__name__: kind.evidence for kind in sorted(others, key=lambda kind: kind.evidence.__name__)}
+    if _package(evidence) != package and evidence not in types.values():
+        what = getattr(evidence, "__name__", str(evidence))
+        raise UsageError(f"{name} reads {what}, which is no evidence", f"annotate it otherwise: {_one_of(what, types)}")
+    return evidence
+
+
+def _annotated(say: Callable[..., Any], name: str) -> Any:
+    """The annotation of the one argument."""
+    remedy = "annotate its argument with the evidence that it reads: `found: EstimateEvidence`"
+    try:
+        read = [hint for argument, hint in get_type_hints(say).items() if argument != "return"]
+    except NameError as error:
+        raise UsageError(f"{name} has an annotation that cannot be read: {error}", remedy) from error
+    if len(read) != 1:
+        raise UsageError(f"{name} has {plural(len(read), 'annotated argument', 'annotated arguments')}", remedy)
+    return read[0]
+
+
+def _one_of(word: object, known: Iterable[str]) -> str:
+    """The remedy for an unknown word."""
+    near = nearest(str(word), known := tuple(known))
+    return f"{f'did you mean {near!r}? ' if near else ''}known: {', '.join(map(repr, known))}"
+
+
+def _package(part: Any) -> str:
+    """The package that defines a part: the first word of its module."""
+    return str(getattr(part, "__module__", "")).partition(".")[0]
 
 
 def all_findings(evidence: type | None = None) -> tuple[Kind, ...]:
@@ -152,7 +224,44 @@ def convicting(cautions: Iterable[Caution]) -> tuple[str, ...]:
 
 
 def cautions_for(*evidence: object) -> tuple[Caution, ...]:
-    """All findings for the evidence, the worst first."""
-    said = [(kind.code, kind.find(one)) for one in evidence for kind in all_findings(type(one))]
-    found = [Caution(code, *words) for code, words in said if words is not None]
+    """All findings for the evidence, the worst first. Those that fail are one caution more; the others stand."""
+    found, failed = [], []
+    for one in evidence:
+        for kind in all_findings(type(one)):
+            try:
+                words = kind.find(one)
+            except Exception as error:  # noqa: BLE001  a part from outside may raise anything
+                failed.append(_failure(kind, error))
+                continue
+            if words is not None:
+                found.append(Caution(kind.code, words.severity, words.message, words.remedy, words.missing))
+    if failed:
+        found += cautions_for(FailedEvidence(tuple(dict.fromkeys(failed))))
     return tuple(sorted(found, key=lambda caution: SEVERITIES[caution.severity]))
+
+
+@dataclass(frozen=True)
+class FailedEvidence:
+    """The findings that failed: the code of each, its package and its error, in words."""
+
+    failed: tuple[str, ...] = ()
+
+
+def _failure(kind: Kind, error: Exception) -> str:
+    """A finding that failed, in words. A warning of Python's, by which its authors can find the line, tells it too."""
+    what = str(error).partition("\n")[0]
+    said = f"`{kind.code}` of package `{_package(kind.find)}` ({type(error).__name__}{what and ': '}{what})"
+    warnings.warn(f"The finding {said} failed.", RuntimeWarning, stacklevel=3)
+    return said
+
+
+# It may have looked for anything: as a fault of the rows, it is beside every number.
+@finding("finding-failed", "Findings that failed", lambda found: found.failed, cause="rows")
+def finding_failed(found: FailedEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"{plural(len(found.failed), 'finding', 'findings')} failed, so nobody knows whether there is anything to say: "
+        f"{', '.join(found.failed)}.",
+        "Tell the authors of the package: `python -W error` shows the line. Until it is mended, take it back with "
+        "`offrank.findings.FINDINGS.remove(function)`.",
+    )

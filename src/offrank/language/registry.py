@@ -64,11 +64,27 @@ class Registry(Mapping[str, V]):
         Raises:
             UsageError: another part has this name.
         """
-        home = f"{definition.__module__}.{definition.__qualname__}"
-        known = self._homes.setdefault(name, home)
+        home = _home(definition)
+        known = self._homes.get(name, home)
+        if not home.startswith(f"{self._package}.") and name not in self._homes:  # its own file may not be imported yet
+            known = homes_written(self._package).get(name, home)
         if known != home:
             raise UsageError(f"{home} and {known} have the same name, {name!r}", f"give one {self._what} another name")
+        self._homes[name] = home
         self._parts = dict(sorted({**self._parts, name: part}.items()))
+
+    def remove(self, definition: Any) -> None:
+        """Take back all that a class or function has registered; its names are free again.
+
+        Raises:
+            UsageError: it has registered nothing.
+        """
+        home = _home(definition)
+        names = {name for name, known in self._homes.items() if known == home}
+        if not names:
+            raise UsageError(f"{home} is no registered {self._what}", "give the class or function that was registered")
+        self._homes = {name: known for name, known in self._homes.items() if name not in names}
+        self._parts = {name: part for name, part in self._parts.items() if name not in names}
 
     def __getitem__(self, name: str) -> V:
         if name not in self._parts and not self._loaded and name in (homes := homes_written(self._package)):
@@ -94,6 +110,11 @@ class Registry(Mapping[str, V]):
             _extensions()
             self._loaded = True
         return self._parts
+
+
+def _home(definition: Any) -> str:
+    """Where a class or function is defined, by which it is known however often it is defined again."""
+    return f"{definition.__module__}.{definition.__qualname__}"
 
 
 class Together(Mapping[str, V]):
