@@ -19,7 +19,6 @@ from offrank.estimators import estimator
 from offrank.estimators.fold import CLICKS, REWARD, ROWS, by_history, of_arm
 from offrank.evaluation.ab_test import ArmsCompared, ArmsPair
 from offrank.findings import cautions_for
-from offrank.findings.effective_size import FEW_EFFECTIVE
 from offrank.findings.evidence import DisagreementEvidence
 from offrank.inference.spread import Inference
 from offrank.inference.unseen import Tail, unseen
@@ -27,6 +26,7 @@ from offrank.sums import Mean, Moments, MomentsFold, NamedColumns, Sample, Sums,
 from offrank.sums._kernels import bucket_of
 from offrank.sums.buckets import BUCKETS
 from offrank.sums.clusters import Clusters
+from offrank.sums.estimate import FEW_EFFECTIVE
 
 Floats = NDArray[np.float64]
 LARGEST = 1024

@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.estimators import IPS, Bounded, Clip, Shrink, Switch
-from offrank.findings.effective_size import FEW_EFFECTIVE
 from offrank.log.batch import Floats, Integers
 from offrank.selection import least_error, slope
+from offrank.sums.estimate import FEW_EFFECTIVE
 
 CONTEXTS, Z = 40, 1.959964
 KINDS: tuple[Bounded, ...] = (Clip(IPS(), "auto"), Switch(IPS(), "auto"), Shrink(IPS(), "auto"))

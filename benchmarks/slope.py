@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.estimators.items import Form, Interpol
-from offrank.findings.effective_size import FEW_EFFECTIVE
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.policies import propensities
 from offrank.selection import slope
 from offrank.simulation import toy
+from offrank.sums.estimate import FEW_EFFECTIVE
 from offrank_papers.interpol_numbers import POWERS, STAYS, curve
 
 WINDOWS = range(toy.ITEMS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank.checks.residual_clicks import residual_clicks, weighted_fit
-from offrank.findings.same_log import LEFT, NOISE
+from offrank.findings.rows import LEFT, NOISE
 from offrank.log.hashing import distinct_codes
 
 

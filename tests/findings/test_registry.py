@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -51,6 +51,10 @@ def of_number(found: float) -> Statement:
     return Statement("note", str(found), "Do.")
 
 
+def of_word(found: Literal["long"]) -> Statement:
+    return Statement("note", str(found), "Do.")
+
+
 def of_interval(found: offrank.sums.estimate.Interval) -> Statement:
     return Statement("note", str(found), "Do.")
 
@@ -61,6 +65,7 @@ def of_interval(found: offrank.sums.estimate.Interval) -> Statement:
         (plain, {}, "0 annotated arguments", "found: EstimateEvidence"),
         (of_two, {}, "2 annotated arguments", "found: EstimateEvidence"),
         (unread, {}, "name 'NotThere' is not defined", "found: EstimateEvidence"),
+        (of_word, {}, "reads long, which is no evidence", "known: 'AlongEvidence'"),
         (of_number, {}, "reads float, which is no evidence", "known: 'AlongEvidence', 'ArmsEvidence'"),
         (of_interval, {}, "reads Interval, which is no evidence", "'EstimateEvidence'"),
         (long, {"cause": "efective size"}, "unknown cause, 'efective size'", "did you mean 'effective size'?"),
@@ -189,7 +194,7 @@ def test_several_that_fail_are_named_together_and_the_others_stand() -> None:
 
 
 def test_a_failure_of_a_finding_of_offrank_is_loud_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("offrank.findings.effective_size.log_more", lambda _: 1 / 0)
+    monkeypatch.setattr("offrank.findings.weights._log_more", lambda _: 1 / 0)
     with pytest.raises(RuntimeWarning, match="`low-ess` of package `offrank`"):
         cautions_for(EstimateEvidence(ess=99.0))
 

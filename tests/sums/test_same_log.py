@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.findings.same_log import LEAST
+from offrank.findings.rows import LEAST
 from offrank.log.batch import LogBatch
 from offrank.log.source import Source
 from offrank.running.executors import run

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence_rows import OwnClicksEvidence
-from ..findings.same_log import chance_of_residuals
+from ..findings.rows import chance_of_residuals
 from ..log.batch import Floats, LogBatch, bound, own_bound
 from ..sums.base import Fold
 from . import _kernels

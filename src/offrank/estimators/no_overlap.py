@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import NoOverlapError
-from ..findings.advice import items_help
+from ..findings.weights import items_help
 from ..policies.propensities import AnyPolicy
 from ..wording import EstimatorOption, Option, Wording
 from .base import Estimator

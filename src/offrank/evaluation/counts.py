@@ -20,7 +20,6 @@ from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, explained, has_cause
-from ..findings.effective_size import FEW_EFFECTIVE, FEW_REWARDS
 from ..findings.evidence import EstimateEvidence
 from ..findings.untested import Facts
 from ..inference.pareto import tail_index
@@ -29,7 +28,7 @@ from ..inference.spread import Inference
 from ..language.assumptions import as_model, needs_curve
 from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
-from ..sums.estimate import Caution, Design, Estimate, Interval
+from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS, Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
 from ..sums.named import ByName, Sums
 from .provenance import NOTHING, Provenance

@@ -14,7 +14,7 @@ from ..errors import AbilityError
 from ..estimators.wrappers import without_normalisation
 from ..findings.evidence import TrainingEvidence
 from ..findings.evidence_rows import OwnClicksEvidence
-from ..findings.same_log import counted_here
+from ..findings.rows import counted_here
 from ..findings.untested import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
 from ..log.source import Needs
 from ..policies.base import Ability

@@ -20,7 +20,6 @@ from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
-from ..findings.effective_size import FEW_REWARDS
 from ..findings.evidence import SelectorEvidence
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
@@ -30,7 +29,7 @@ from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
-from ..sums.estimate import Estimate
+from ..sums.estimate import FEW_REWARDS, Estimate
 from ..sums.sampled import SampledRows, SampledRowsFold
 from .candidates import Pick
 from .counts import AnyEstimator, Counts

@@ -1,19 +1,31 @@
-"""The arms of an experiment, which chance alone should tell apart."""
+"""The arms of an experiment, which chance alone should tell apart, and what moves along a log."""
 
 import math
 
 from ..language.formatting import Span, percent
-from .evidence_rows import (
-    ArmsEvidence,
-    ControlEvidence,
-    PlaceboEvidence,
-    SharedUnitsEvidence,
-)
+from ..wording import Option, Wording
+from .evidence_rows import AlongEvidence, ArmsEvidence, ControlEvidence, PlaceboEvidence, SharedUnitsEvidence, Window
 from .registry import Statement, finding
 
 MISMATCHED = 3.29
 """Deviates beyond which a right experiment has such a share in 1 of 1,000 logs, which is the usual bound: Fabijan and
 others (2019), Diagnosing sample ratio mismatch in online controlled experiments."""
+PLACEBO_CHANCE = 0.0005
+"""Share of right experiments that say so, for all pairs of arms together; 3.5 standard errors of one pair."""
+FEW_SHARED = 0.01
+"""Share of the users that may be in several arms by new cookies or devices."""
+BY_USER = 0.25
+"""Of the share that there would be if chance drew the arm of each row: with less, users kept their arm."""
+MOVED_CLEARLY = 4.0
+"""Normal deviates of the clearest of some 27 windows: right logs reach it in 1 of 1,000 at most."""
+RELATIVE = 0.1
+"""Least change, as a share of the larger of the two means."""
+_LATE = 0.75
+"""Share of the log from which on clicks may not have arrived yet."""
+NEAR_ONE = 0.1
+"""How much less than 1 the larger mean weight may be: else slates are never shown, and more of them at some times."""
+CONFOUNDED = 3.0
+"""Standard errors between a difference of two arms in all and within equal shares; with more, no number is given."""
 
 
 @finding("sample-ratio", "Shares of the arms", cause=("rows", "arms"))
@@ -53,10 +65,6 @@ def control_moved(found: ControlEvidence) -> Statement | None:
     )
 
 
-PLACEBO_CHANCE = 0.0005
-"""Share of right experiments that say so, for all pairs of arms together; 3.5 standard errors of one pair."""
-
-
 @finding("unlike-arms", "Arms that show the same", cause=("rows", "arms"))
 def unlike_arms(found: PlaceboEvidence) -> Statement | None:
     """A placebo: the same list earns the same, whichever arm served it, if nothing else differs between the arms."""
@@ -81,12 +89,6 @@ def unlike_arms(found: PlaceboEvidence) -> Statement | None:
     )
 
 
-FEW_SHARED = 0.01
-"""Share of the users that may be in several arms by new cookies or devices."""
-BY_USER = 0.25
-"""Of the share that there would be if chance drew the arm of each row: with less, users kept their arm."""
-
-
 @finding("shared-users", "Users in several arms", lambda found: found.shared > 0, cause="arms")
 def shared_users(found: SharedUnitsEvidence) -> Statement:
     """Who has met both rankers behaves by both, and the means of the arms are of partly the same users."""
@@ -104,4 +106,76 @@ def shared_users(found: SharedUnitsEvidence) -> Statement:
         f"{said}, while the others kept their arm. If the test was randomised by `{found.unit}`, this is a fault: they "
         "met both rankers, which blurs the difference of the arms.",
         "Find out why their arm changed (new cookies, another device, a new assignment), or remove their rows.",
+    )
+
+
+@finding("outcome-moves", "Outcome along the log", lambda found: _clearly(found.moved), cause=("outcome", "level"))
+def outcome_moves(found: AlongEvidence) -> Statement:
+    """What a log says of all of its days may hold of none, and days without their clicks are in every mean."""
+    moved = found.moved
+    assert moved is not None
+    late = moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside
+    cause = "the last clicks have not arrived yet" if late else "tracking broke, stock ran out or users changed"
+    return Statement(
+        "warning",
+        f"The outcome changes along the log: {moved.inside:.4g} per impression {where_in_log(moved)}, "
+        f"{moved.outside:.4g} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over "
+        f"both. Perhaps {cause}{'' if moved.when else '; or the rows are sorted by something else than time'}.",
+        Wording(
+            "If clicks are missing there, omit that part. If times differ, judge each by itself ({} where the log "
+            "has such a column), and trust relative changes more than values.",
+            Option("by", "day"),
+        ),
+    )
+
+
+def _clearly(moved: Window | None) -> bool:
+    if moved is None:
+        return False
+    change = abs(moved.inside - moved.outside)
+    return moved.deviates > MOVED_CLEARLY and change > RELATIVE * max(abs(moved.inside), abs(moved.outside))
+
+
+def where_in_log(window: Window) -> str:
+    """Where in the log a window is, in words."""
+    if window.when:
+        return f"on {window.when[0]}" if len({*window.when}) == 1 else "from {} to {}".format(*window.when)
+    if window.last >= 1:
+        return f"in the last {percent(1 - window.first)} of the rows"
+    return f"in the rows from {percent(window.first)} to {percent(window.last)} of the log"
+
+
+@finding("weights-move", "Mean weight along the log", lambda found: _clearly(found.weights), cause="propensities")
+def weights_move(found: AlongEvidence) -> Statement | None:
+    """Right propensities give the uniform policy a mean weight of 1 in every part of a log."""
+    moved = found.weights
+    if moved is None or not max(moved.inside, moved.outside) > 1 - NEAR_ONE:
+        return None
+    return Statement(
+        "warning",
+        f"The mean weight of the uniform policy is {moved.inside:.3g} {where_in_log(moved)} and {moved.outside:.3g} in "
+        f"the rest ({moved.deviates:.1f} standard errors). Right propensities give 1 everywhere.",
+        "Find out whether the logging policy was changed there: remove those rows, or write their own propensities.",
+    )
+
+
+@finding("shares-moved", "Shares of the arms along the log", lambda found: bool(found.ramps), cause=("rows", "arms"))
+def shares_moved(found: AlongEvidence) -> Statement | None:
+    """Each arm then has its rows at other times: a ramped test compares weeks, not rankers."""
+    moved = [one for one in found.ramps if one.window.deviates > MOVED_CLEARLY]
+    one = max(moved, key=lambda ramp: ramp.apart.deviation(0.0), default=None)
+    if one is None:
+        return None
+    confounded = one.apart.deviation(0.0) > CONFOUNDED
+    if not (confounded or (found.moved is not None and found.moved.deviates > MOVED_CLEARLY)):
+        return None
+    pooled, within = Span.of(one.pooled), Span.of(one.within)
+    return Statement(
+        "serious" if confounded else "warning",
+        f"Arm `{one.arm}` of `{one.column}` has {percent(one.window.inside)} of the impressions "
+        f"{where_in_log(one.window)} and {percent(one.window.outside)} in the rest, while the outcome changed too. The "
+        f"means of the arms compare times, not only rankers: `{one.arm}` less `{one.other}` is "
+        f"{pooled.number(signed=True)} in all, but {within.number(signed=True)} ({within.interval(signed=True)}) "
+        "within parts of the log with equal shares.",
+        "Compare the arms within a period of constant shares: remove the rows from before the shares were changed.",
     )

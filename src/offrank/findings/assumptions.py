@@ -1,4 +1,4 @@
-"""What an estimate assumes of users and of models, and what these cover of what the target shows."""
+"""What an estimate assumes of users and models, what these cover of the target, and what the data chose."""
 
 from __future__ import annotations
 
@@ -6,15 +6,37 @@ from itertools import accumulate
 from statistics import NormalDist
 
 from ..language.assumptions import in_words
-from ..language.formatting import percent, plural
+from ..language.formatting import number, percent, plural, quote
 from ..wording import EstimatorOption, Option, Wording
-from .evidence import CurveEvidence, DisagreementEvidence, EstimateEvidence, ModelEvidence, SupportEvidence
+from .evidence import (
+    CurveEvidence,
+    DisagreementEvidence,
+    EstimateEvidence,
+    ModelEvidence,
+    SelectedMemberEvidence,
+    SelectorEvidence,
+    SupportEvidence,
+)
 from .registry import Statement, finding
+from .weights import CLOSER
 
 FALSE_ALARMS = 0.001
 """Share of runs on healthy logs in which some estimates are reported to disagree, at most (Bonferroni)."""
 VISIBLE = 0.25
 """Share of the width of the estimate's interval: smaller differences change no decision."""
+MANY_TIES = 0.05
+"""Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most."""
+ODD_RISE = 1.2
+"""Ratio to the smallest value above; smaller rises are within the error of a harvested curve."""
+ABSURD_RISE = 2.0
+"""Ratio to the first rank."""
+MUCH_UNSUPPORTED = 0.05
+"""Share of the target's items at a rank."""
+COVERED = 0.99
+"""Share of the target's items."""
+UNKNOWN = 0.01
+"""Share of the target's documents."""
+MOSTLY_UNKNOWN = 0.2
 
 
 @finding("disagreement", "Disagreement", cause="assumption")
@@ -46,10 +68,6 @@ def _remedy(found: DisagreementEvidence) -> str:
     return f"{wrong}: trust `{found.other}`."
 
 
-MANY_TIES = 0.05
-"""Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most."""
-
-
 @finding("ties", "Equal scores", lambda found: found.ties > 0, cause="assumption")
 def ties(found: EstimateEvidence) -> Statement:
     return Statement(
@@ -67,12 +85,6 @@ def clicks_not_reward(_: EstimateEvidence) -> Statement:
         "This estimator corrects each click separately and estimates clicks, but the log's rewards are not its clicks.",
         "Compare it only with other estimates of clicks, or log the reward of each item as its click.",
     )
-
-
-ODD_RISE = 1.2
-"""Ratio to the smallest value above; smaller rises are within the error of a harvested curve."""
-ABSURD_RISE = 2.0
-"""Ratio to the first rank."""
 
 
 @finding("odd-examination", "Examination curve", cause="assumption")
@@ -168,10 +180,6 @@ def model_weights(found: EstimateEvidence) -> Statement:
     )
 
 
-MUCH_UNSUPPORTED = 0.05
-"""Share of the target's items at a rank."""
-
-
 @finding("support", "Support", cause="coverage")
 def support(found: SupportEvidence) -> Statement | None:
     worst = max(found.shares, default=0.0)
@@ -189,10 +197,6 @@ def support(found: SupportEvidence) -> Statement | None:
             EstimatorOption("interpol(window=2)"),
         ),
     )
-
-
-COVERED = 0.99
-"""Share of the target's items."""
 
 
 @finding(
@@ -225,11 +229,6 @@ def unseen_items(found: EstimateEvidence) -> Statement:
     )
 
 
-UNKNOWN = 0.01
-"""Share of the target's documents."""
-MOSTLY_UNKNOWN = 0.2
-
-
 @finding(
     "unseen-documents",
     "Unseen documents",
@@ -245,4 +244,76 @@ def unseen_documents(found: EstimateEvidence) -> Statement:
         "model, and is "
         f"assumed to be clicked {counts}.",
         Wording("Train on a log that shows more of it, or by item alone ({}) if queries are rare.", Option("by", None)),
+    )
+
+
+@finding("chosen", "Estimator chosen", cause="choice")
+def chosen(found: SelectedMemberEvidence) -> Statement:
+    return _window(found) if found.bias is None else _bound(found, found.bias)
+
+
+def _window(found: SelectedMemberEvidence) -> Statement:
+    names, trusted = found.names, found.trusted
+    if trusted is None:
+        message = f"This is `{names[0]}`, which assumes the least: none of the {len(names)} estimates can be trusted."
+        return Statement("note", message, f"Log more, or {CLOSER}.")
+    reason = f"all {len(names)} estimates agree, and it has the smallest standard error"
+    if found.refuted is not None:
+        refuted = names[found.refuted]
+        reason = f"it has the smallest standard error of the estimates before `{refuted}`, which disagrees with them"
+    unchecked = f" No estimate before `{names[trusted]}` can be trusted, so its assumptions are not checked."
+    return Statement(
+        "warning" if trusted else "note",
+        f"This is `{names[found.chosen]}`: {reason} (SLOPE: the ranges of value +- 2 standard errors must overlap)."
+        + (unchecked if trusted else ""),
+        f"No log can tell for sure which estimate is right, so the interval also contains that of `{names[trusted]}`.",
+    )
+
+
+def _bound(found: SelectedMemberEvidence, bias: float) -> Statement:
+    free, chosen, sound = f"`{found.names[0]}`", found.names[found.chosen], found.trusted == 0
+    several = len(found.names) > 1
+    reason = f"none of {len(found.names) - 1} bounds on its weights has a smaller estimated squared error."
+    reason = reason if several else "every bound in the grid leaves nothing of its weights."
+    remedy = "Its interval is the one without a choice."
+    if found.chosen:
+        reason = (
+            f"of {len(found.names)} bounds on the weights, it has the smallest estimated squared error. The weight "
+            f"that it removes causes a bias of about {bias:.2g}."
+        )
+        remedy = (
+            "No log can tell for sure what the removed weight would have earned, so the interval also "
+            f"contains that of {free}."
+        )
+    unchecked = "" if sound else f" The error of {free} is unknown, so the interval may still be too narrow."
+    return Statement("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)
+
+
+@finding("chosen-estimator", "Estimator chosen by its error", cause="choice")
+def chosen_estimator(found: SelectorEvidence) -> Statement:
+    name, trusted = quote(found.chosen), quote(found.trusted or "")
+    if found.error is None:
+        message = f"This is {name}, which assumes the least: none of the {found.among} estimates can be used."
+        return Statement("warning", message, f"Log more, or {CLOSER}.")
+    message = (
+        f"This is {name}: its estimated error of {number(found.error)} is the smallest of {found.among} candidates"
+    )
+    refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
+    if found.trusted is None:
+        why = "Its standard error is based on few rows"
+        if found.choice_refuted:
+            why = "It differs from an estimate that assumes less by more than its own standard error"
+        message += f". {why}, and every other candidate is unreliable or contradicted.{refuted}"
+        return Statement("serious" if found.choice_refuted else "warning", message, f"Log more, or {CLOSER}.")
+    if found.trusted == found.chosen:
+        message += ", and it assumes the least of the reliable ones"
+    else:
+        least = f"the reliable candidate that assumes the least, has {number(found.trusted_error)}"
+        message += f"; {trusted}, {least}"
+    unchecked = f" The assumptions of {trusted} are not checked." if found.unchecked else ""
+    return Statement(
+        "warning" if found.unchecked else "note",
+        f"{message}.{refuted}{unchecked}",
+        f"The choice was made on the same rows, so the interval also contains that of {trusted}. `offrank select "
+        "estimators` lists all estimated errors.",
     )

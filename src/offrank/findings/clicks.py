@@ -1,12 +1,53 @@
 """Click models: how they were learnt, what they predict, and the curves and judgements that come of them."""
 
 import math
+from collections.abc import Sequence
 
 from ..language.formatting import percent, with_error
 from ..wording import ColumnNames, Wording
-from .advice import ranks
 from .evidence_clicks import FitEvidence, HarvestEvidence, JudgementsEvidence, NetworkEvidence, PredictionEvidence
 from .registry import Statement, finding
+
+MANY_IMPOSSIBLE = 0.05
+"""Share of the clicks that the model leaves out."""
+MANY_UNKNOWN = 0.01
+"""Share of the impressions in cells whose examination is not identified."""
+CONTINUATION_ERROR = 0.3
+"""Standard error of a continuation, in logits, above which a log does not identify how far users read."""
+VARIABILITY = 0.02
+"""Variance of ranks below which the continuation rests on a few documents that moved by chance."""
+LEAST_MOVING = 0.1
+"""Share of the variance of ranks within documents below which satisfactions at the bottom are too high.
+
+Between the worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too few logs (0.05) and in
+enough (0.2).
+"""
+TRUST_ERROR = 0.42
+"""Standard error of the logarithm of hit above which trust and attraction are not told apart: a factor of 1.5.
+
+By `benchmarks/click_sorted.py`, where hit is right to .15 on the average of logs, most logs are below.
+"""
+FARTHEST = 0.1
+"""Difference of the weights at which learning ends above which they are unknown.
+
+Of 144 logs of benchmarks/mixture_weights.py, the weights of those below err by .05 on average, of those above by .16 to
+.28.
+"""
+BENT = 0.01
+"""How far a prior that all documents share may move a continuation, before the order of the documents matters."""
+MANY_UNSEEN = 0.2
+"""Share of the documents shown in the evaluation log."""
+MOST_UNSEEN = 0.5
+LOST = 0.01
+"""Nats a session: what a model may lose by chance, or by its priors, before it is said. `benchmarks/click_sparse.py`
+prints what models lose."""
+CLEAR = 1.96
+"""Standard errors from which on the difference is no chance."""
+FEW_CLICKS = 30
+"""Number of clicks on documents that were also shown at other ranks."""
+MANY_WIDE = 0.1
+"""Share of the documents whose interval spans more than two grades."""
+MOST_WIDE = 0.5
 
 
 @finding("no-clicks", "Clicks", lambda found: not found.clicked, cause="click model")
@@ -28,10 +69,6 @@ def only_clicks(_: FitEvidence) -> Statement:
     )
 
 
-MANY_IMPOSSIBLE = 0.05
-"""Share of the clicks that the model leaves out."""
-
-
 @finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0, convicts=True, cause="click model")
 def impossible_clicks(found: FitEvidence) -> Statement:
     return Statement(
@@ -51,14 +88,6 @@ def impossible_clicks_of_prediction(found: PredictionEvidence) -> Statement:
         "is -inf. Perplexity keeps probabilities away from 0 and 1.",
         "Use a model that allows such clicks, such as dcm or dbn instead of cascade.",
     )
-
-
-MANY_UNKNOWN = 0.01
-"""Share of the impressions in cells whose examination is not identified."""
-CONTINUATION_ERROR = 0.3
-"""Standard error of a continuation, in logits, above which a log does not identify how far users read."""
-VARIABILITY = 0.02
-"""Variance of ranks below which the continuation rests on a few documents that moved by chance."""
 
 
 @finding("examination-unknown", "Examination", cause="click model")
@@ -84,14 +113,6 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
     return None
 
 
-LEAST_MOVING = 0.1
-"""Share of the variance of ranks within documents below which satisfactions at the bottom are too high.
-
-Between the worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too few logs (0.05) and in
-enough (0.2).
-"""
-
-
 @finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST_MOVING, cause="click model")
 def satisfaction_unknown(found: FitEvidence) -> Statement:
     return Statement(
@@ -102,13 +123,6 @@ def satisfaction_unknown(found: FitEvidence) -> Statement:
         "relevance are overestimated, too often beyond their intervals.",
         "Compare documents by their attractiveness, or use a log in which documents change ranks.",
     )
-
-
-TRUST_ERROR = 0.42
-"""Standard error of the logarithm of hit above which trust and attraction are not told apart: a factor of 1.5.
-
-By `benchmarks/click_sorted.py`, where hit is right to .15 on the average of logs, most logs are below.
-"""
 
 
 @finding("trust-unknown", "Trust bias", lambda found: found.split > TRUST_ERROR, cause="click model")
@@ -133,14 +147,6 @@ def unlinked_contexts(found: FitEvidence) -> Statement:
     )
 
 
-FARTHEST = 0.1
-"""Difference of the weights at which learning ends above which they are unknown.
-
-Of 144 logs of benchmarks/mixture_weights.py, the weights of those below err by .05 on average, of those above by .16 to
-.28.
-"""
-
-
 @finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST, cause="click model")
 def hidden_components(found: FitEvidence) -> Statement:
     return Statement(
@@ -150,10 +156,6 @@ def hidden_components(found: FitEvidence) -> Statement:
         "components are less certain than their intervals say.",
         "Rely on the mixture's predictions, not on its weights; or use a log with more sessions per document.",
     )
-
-
-BENT = 0.01
-"""How far a prior that all documents share may move a continuation, before the order of the documents matters."""
 
 
 @finding("worth-follows-rank", "Continuation", lambda found: abs(found.bend) > BENT, cause="click model")
@@ -175,11 +177,6 @@ def unsettled(found: FitEvidence) -> Statement:
         "the tolerance, and the intervals do not allow for it.",
         "Use a larger tolerance=, or a log that determines the model's parameters better.",
     )
-
-
-MANY_UNSEEN = 0.2
-"""Share of the documents shown in the evaluation log."""
-MOST_UNSEEN = 0.5
 
 
 @finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0, cause="click model")
@@ -210,11 +207,6 @@ def unseen_ranks(found: PredictionEvidence) -> Statement:
     )
 
 
-LOST = 0.01
-"""Nats a session: what a model may lose by chance, or by its priors, before it is said. `benchmarks/click_sparse.py`
-prints what models lose."""
-
-
 def _behind(found: PredictionEvidence) -> bool:
     """Whether the model loses much; of a single session nobody knows."""
     return found.ahead is not None and found.ahead.value < -LOST and math.isfinite(found.ahead.standard_error)
@@ -238,10 +230,6 @@ def behind_rctr(found: PredictionEvidence) -> Statement:
     )
 
 
-CLEAR = 1.96
-"""Standard errors from which on the difference is no chance."""
-
-
 @finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
 def behind_ubm(found: NetworkEvidence) -> Statement:
     away, error = with_error(-found.ahead, found.error)
@@ -255,8 +243,10 @@ def behind_ubm(found: NetworkEvidence) -> Statement:
     )
 
 
-FEW_CLICKS = 30
-"""Number of clicks on documents that were also shown at other ranks."""
+def _ranks(which: Sequence[bool]) -> str:
+    """The selected ranks of [k] in words: `rank 2`, `ranks 2, 5`."""
+    numbers = [str(rank) for rank, meant in enumerate(which, start=1) if meant]
+    return f"{'rank' if len(numbers) == 1 else 'ranks'} {', '.join(numbers)}"
 
 
 @finding("few-pairs", "Ranks", cause="click model")
@@ -266,7 +256,7 @@ def few_pairs(found: HarvestEvidence) -> Statement | None:
         return None
     return Statement(
         "warning",
-        f"The curve at {ranks(few)} is based on fewer than {FEW_CLICKS} clicks on documents that were also shown at "
+        f"The curve at {_ranks(few)} is based on fewer than {FEW_CLICKS} clicks on documents that were also shown at "
         "other ranks.",
         "Log more: the estimates at these ranks are mostly noise.",
     )
@@ -279,7 +269,7 @@ def open_intervals(found: HarvestEvidence) -> Statement | None:
         return None
     return Statement(
         "warning",
-        f"The interval at {ranks(open_)} has no upper end: too few of the documents that were clicked at rank 1 "
+        f"The interval at {_ranks(open_)} has no upper end: too few of the documents that were clicked at rank 1 "
         "were shown at other ranks.",
         "Log more: rank 1 needs clicks on documents that were also shown at other ranks.",
     )
@@ -292,15 +282,10 @@ def unlinked_ranks(found: HarvestEvidence) -> Statement | None:
         return None
     return Statement(
         "serious",
-        f"The log does not connect {ranks(missing)} to rank 1: no document was shown and clicked at both, or at "
+        f"The log does not connect {_ranks(missing)} to rank 1: no document was shown and clicked at both, or at "
         "ranks in between.",
         "Log rankings that vary more, or cut the slates there.",
     )
-
-
-MANY_WIDE = 0.1
-"""Share of the documents whose interval spans more than two grades."""
-MOST_WIDE = 0.5
 
 
 @finding("doubtful-judgements", "Judgements", cause="measure")

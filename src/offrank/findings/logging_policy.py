@@ -1,12 +1,39 @@
-"""The logging policy: whether the log can have been drawn from it."""
+"""The logging policy: whether the log can have been drawn from it, and what its propensities say."""
 
 from ..language.formatting import percent
 from ..wording import EstimatorOption, Option, Wording
-from .evidence import Frequency, LogEvidence, PropensitiesEvidence, Repeats
+from .evidence import (
+    CountingEvidence,
+    EstimateEvidence,
+    Frequency,
+    LawEvidence,
+    LogEvidence,
+    PropensitiesEvidence,
+    Repeats,
+)
+from .odd_mean import OddMean, odd_mean
 from .registry import Statement, finding
 
 UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
+FIXED = 0.1
+"""Share of pairs that repeat for no reason of chance, from which no estimate is used: so many weights are wrong."""
+_EVERY = 0.99
+"""Share of the pairs from which rows of one context never differ."""
+BLIND = 0.2
+"""Share of rows in a fixed order from which a log that would not show them tells too little of what drew it."""
+HARDLY_EVER = 100.0
+"""Times the impressions. A weight of uniform has an expectation of at most 1, so that of n correct ones the largest
+exceeds t n in at most one log of t (Markov's inequality)."""
+MANY_APART = 0.01
+"""Share of the impressions above which a few odd rows cannot be the cause."""
+FEW_ROWS = 50.0
+"""Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
+FACTOR = 1.5
+"""Smallest sub-sampling factor of the rows at which it can be distinguished from other faults."""
+LEAST, MOST = 0.7, 1.3
+"""Bounds of the mean weight divided by that factor."""
+_ROUNDING = 1e-9
 
 
 def unfit(log: LogEvidence) -> bool:
@@ -18,16 +45,13 @@ def unfit(log: LogEvidence) -> bool:
 def miscalibrated(log: LogEvidence) -> Statement:
     """Items are shown more often, or less often, than the logging policy can explain."""
     assert log.fit is not None
-    more = untested_in_words(log.fit)
+    also = ""
     if log.apart:
-        more = (
-            f" In {percent(log.apart / log.compared, 0)} of the rows, the logged propensity differs from the "
-            "policy's too."
-            f"{more}"
-        )
+        share = percent(log.apart / log.compared, 0)
+        also = f" In {share} of the rows, the logged propensity differs from the policy's too."
     return Statement(
         "serious",
-        f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{more}",
+        f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{also}{untested_in_words(log.fit)}",
         Wording(
             "Check the score column and the temperature, whether target and logging policy are swapped, and "
             "whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
@@ -50,11 +74,8 @@ def deviation_in_words(fit: Frequency) -> str:
 
 def untested_in_words(fit: Frequency) -> str:
     """How many rows were not compared, as a sentence after another; nothing if all could be."""
-    return (
-        f" {fit.untested:,} rows were not compared, because each has over a million pairs of item and rank."
-        if fit.untested
-        else ""
-    )
+    rows = f" {fit.untested:,} rows were not compared, because each has over a million pairs of item and rank."
+    return rows if fit.untested else ""
 
 
 def _lift(lift: float) -> str:
@@ -67,39 +88,9 @@ def _number(rows: float) -> str:
     return f"{rows:,.0f}" if rows >= 100 or rows == round(rows) else f"{rows:.3g}"
 
 
-FIXED = 0.1
-"""Share of pairs that repeat for no reason of chance, from which no estimate is used: so many weights are wrong."""
-_EVERY = 0.99
-"""Share of the pairs from which rows of one context never differ."""
-
-
 def repeated(log: LogEvidence) -> bool:
     """Whether a correct log would hardly ever repeat itself so often. Rows that are copies add no information."""
     return log.repeats is not None and log.repeats.chance ** (1 - log.copies) < UNLIKELY
-
-
-@finding("not-random", "Randomness of the slates", repeated, cause="randomness")
-def not_random(log: LogEvidence) -> Statement:
-    """The log is less random than the logging policy says, or not random at all."""
-    found = log.repeats
-    assert found is not None
-    return Statement(
-        "serious" if found.fixed >= FIXED else "warning",
-        f"{repeats_in_words(found)} under {log.logging}: "
-        + (
-            "the slates are fixed, not drawn at random."
-            if never_drawn(log)
-            else "part of it was not drawn from this policy."
-        ),
-        _remedy(found),
-    )
-
-
-def repeats_in_words(found: Repeats) -> str:
-    """How often two rows show the same, in words."""
-    where = {"query": "one query", "user": "one user and the same candidates"}.get(found.by, "the same candidates")
-    rate, wanted = (f"{one / found.pairs:.2g}" for one in (found.observed, found.expected))
-    return f"Two rows of {where} show the same {found.what} with frequency {rate}, where {wanted} is expected"
 
 
 def never_drawn(log: LogEvidence) -> bool:
@@ -107,20 +98,35 @@ def never_drawn(log: LogEvidence) -> bool:
     return log.repeats is not None and log.repeats.observed >= _EVERY * log.repeats.pairs
 
 
-def _remedy(found: Repeats) -> str:
-    if found.by == "user":
-        return (
-            "If a slate is drawn once for each user and then kept, keep one row per user and slate. If every user "
-            "has a fixed list, the log has no randomness: only a user model can judge another ranking."
-        )
-    return (
+@finding("not-random", "Randomness of the slates", repeated, cause="randomness")
+def not_random(log: LogEvidence) -> Statement:
+    """The log is less random than the logging policy says, or not random at all."""
+    repeats = log.repeats
+    assert repeats is not None
+    drawn = "part of it was not drawn from this policy."
+    remedy = (
         "Look for lists that are fixed for a query, cached, or sorted by a score that the log lacks. Slates that "
         "were not drawn at random have no importance weights: use a user model (pbm, click models), or show a "
         "random slate now and then."
     )
+    if repeats.by == "user":
+        remedy = (
+            "If a slate is drawn once for each user and then kept, keep one row per user and slate. If every user "
+            "has a fixed list, the log has no randomness: only a user model can judge another ranking."
+        )
+    return Statement(
+        "serious" if repeats.fixed >= FIXED else "warning",
+        f"{repeats_in_words(repeats)} under {log.logging}: "
+        + ("the slates are fixed, not drawn at random." if never_drawn(log) else drawn),
+        remedy,
+    )
 
 
-_ROUNDING = 1e-9
+def repeats_in_words(repeats: Repeats) -> str:
+    """How often two rows show the same, in words."""
+    where = {"query": "one query", "user": "one user and the same candidates"}.get(repeats.by, "the same candidates")
+    rate, wanted = (f"{one / repeats.pairs:.2g}" for one in (repeats.observed, repeats.expected))
+    return f"Two rows of {where} show the same {repeats.what} with frequency {rate}, where {wanted} is expected"
 
 
 @finding("no-randomness", "Inverse propensities", lambda found: found.largest <= 1 + _ROUNDING, cause="randomness")
@@ -137,14 +143,7 @@ def no_randomness(_: PropensitiesEvidence) -> Statement:
     )
 
 
-BLIND = 0.2
-"""Share of rows in a fixed order from which a log that would not show them tells too little of what drew it."""
-
-
-UNCONFIRMED = "unconfirmed-logging"
-
-
-@finding(UNCONFIRMED, "Logging policy", lambda log: log.unconfirmed is not None, cause="logging policy")
+@finding("unconfirmed-logging", "Logging policy", lambda log: log.unconfirmed is not None, cause="logging policy")
 def unconfirmed_logging(log: LogEvidence) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0
@@ -170,4 +169,73 @@ def shown_only(_: LogEvidence) -> Statement:
         "note",
         "Every impression shows all of its candidates, so policies can only reorder what was shown.",
         "If there were more candidates, log them all in the column `candidates`.",
+    )
+
+
+@finding(
+    "huge-inverse-propensity",
+    "Inverse propensities",
+    lambda log: log.largest_weight / log.impressions > HARDLY_EVER,
+    cause="weights",
+)
+def huge_inverse_propensity(log: LogEvidence) -> Statement:
+    times = log.largest_weight / log.impressions
+    return Statement(
+        "warning",
+        f"The propensity of one shown slate is {log.largest_weight:.3g} times smaller than under a uniform policy. "
+        f"At most one in {times:,.0f} correct logs of {log.impressions:,.0f} impressions contains such a slate, and "
+        "it could outweigh all others.",
+        "Check that the smallest propensity belongs to the slate that was shown.",
+    )
+
+
+@finding(
+    "propensity-mismatch",
+    "Logged propensities against the policy",
+    lambda log: log.apart and not unfit(log),
+    cause="propensities",
+)
+def propensity_mismatch(log: LogEvidence) -> Statement:
+    """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
+    wrong = "One of them is wrong: check the score column and the temperature, or use {}."
+    remedy: str = Wording(wrong, Option("logging", "logged"))
+    if log.fit is not None:
+        remedy = (
+            "The shown slates fit the policy, so check the propensity column first: it may belong to another "
+            "slate, be inverted or rounded, or contain the sub-sampling rate."
+        )
+    return Statement(
+        "serious" if log.apart > MANY_APART * log.compared else "warning",
+        f"In {log.apart:,} of {log.compared:,} impressions, the logged propensity differs from that of "
+        f"{log.logging}; it is typically {log.typical_ratio:.3g} times as large.",
+        remedy,
+    )
+
+
+def sampled_twice(odd: OddMean) -> bool:
+    """Whether the sub-sampling, which the propensities contain already, explains a mean weight."""
+    return odd.factor > FACTOR and LEAST < odd.mean.value / odd.factor < MOST
+
+
+@finding("double-subsampling", "Mean weight", cause="mean weight", explains="mean weight")
+def double_subsampling(found: EstimateEvidence | LogEvidence | LawEvidence) -> Statement | None:
+    odd = odd_mean(found)
+    if odd is None or not sampled_twice(odd):
+        return None
+    return Statement(
+        "serious",
+        f"{odd.name} is {odd.mean.value:.3g}, and sub-sampling weights the rows by a factor of {odd.factor:.3g}: the "
+        "propensities already contain that factor.",
+        "Correct for the sub-sampling only once: remove the factor from the propensities, or do not give `inclusion`.",
+    )
+
+
+@finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS, cause="counting")
+def few_rows_per_context(found: CountingEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"The propensities were estimated from {found.rows:.3g} rows per value of `{found.by}`. Slates that were "
+        "never shown there count as impossible, so plain estimates are too low and their intervals too narrow.",
+        "Use a self-normalised estimator or a wide window (snipm, interpol), count by a coarser column, or log "
+        "propensities.",
     )

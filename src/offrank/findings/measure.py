@@ -6,6 +6,13 @@ from .evidence import CmipEvidence, ComparisonEvidence, PointsEvidence
 from .evidence_clicks import SelectionEvidence
 from .registry import Statement, finding
 
+PERMUTABLE = 0.5
+"""Share of the documents that should be permutable."""
+FEW_COMPARISONS = 100.0
+"""Clicked impressions."""
+MOSTLY = 0.95
+"""Share of the clicks."""
+
 
 @finding("few-documents", "Documents", lambda found: found.n < found.least, cause="measure")
 def few_documents(found: CmipEvidence) -> Statement:
@@ -105,10 +112,6 @@ def carries_policy(found: CmipEvidence) -> Statement:
     )
 
 
-PERMUTABLE = 0.5
-"""Share of the documents that should be permutable."""
-
-
 @finding(
     "few-exchanges",
     "Permutation test",
@@ -169,18 +172,10 @@ def counted_ranks(_: SelectionEvidence) -> Statement:
     )
 
 
-FEW_COMPARISONS = 100.0
-"""Clicked impressions."""
-
-
 @finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW_COMPARISONS, cause="measure")
 def few_comparisons(found: ComparisonEvidence) -> Statement:
     message = f"The effective sample size of the comparisons is {found.ess:.0f} clicked impressions."
     return Statement("serious", message, "Log more, or log more randomly.")
-
-
-MOSTLY = 0.95
-"""Share of the clicks."""
 
 
 @finding(

@@ -1,19 +1,21 @@
-"""Tests of whether a mean weight differs from 1 beyond chance, shared by `mean-weight` and `double-subsampling`."""
+"""Tests of whether a mean weight differs from 1 beyond chance."""
+
+from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import NamedTuple
 
 from ..inference.pareto import odd_weights, unseen
+from ..sums.estimate import Interval
 from .evidence import EstimateEvidence, LawEvidence, LogEvidence
 
-ODD = 3.3
-"""Standard errors from 1: one in a thousand."""
-IMPOSSIBLE = 5.0
+ODD, IMPOSSIBLE = 3.3, 5.0
+"""Standard errors from 1: of the first there are as many in one of a thousand logs."""
 NEAR = 0.005
 """A mean this close to 1 is not reported."""
-ODD_BY_MARKOV = 20.0
+ODD_BY_MARKOV, IMPOSSIBLE_BY_MARKOV = 20.0, 100.0
 """Weights are >= 0 with expectation 1: the chance of a mean of t or more is at most 1 / t (Markov's inequality)."""
-IMPOSSIBLE_BY_MARKOV = 100.0
 REFUTED = 5e-4
 """Share of healthy logs whose logging policy some mean weight of the run refutes, at most (Bonferroni;
 benchmarks/false_alarms.py). As much again is left to what was shown, by `miscalibrated`."""
@@ -24,7 +26,27 @@ _ROUNDING = 1e-6
 """If weights do not vary, their mean differs from 1 by rounding errors only."""
 
 
-def deviation(found: EstimateEvidence) -> float | None:
+class OddMean(NamedTuple):
+    """A mean weight that is not 1: whose, how many standard errors from 1, and the factor of the sub-sampling."""
+
+    name: str
+    mean: Interval
+    away: float
+    factor: float
+
+
+def odd_mean(found: EstimateEvidence | LogEvidence | LawEvidence) -> OddMean | None:
+    """The mean weight of an estimate, of uniform, or the clearest of a run; None if it is close enough to 1."""
+    if isinstance(found, LawEvidence):
+        return _refuting(found)
+    away = _from_one(found) if isinstance(found, EstimateEvidence) else _above_one(found)
+    if away is None or found.mean_weight is None:
+        return None
+    name = "The mean weight" if isinstance(found, EstimateEvidence) else "The mean weight of the uniform policy"
+    return OddMean(name, found.mean_weight, away, found.sampling_factor)
+
+
+def _from_one(found: EstimateEvidence) -> float | None:
     """How far the mean weight is from 1, in standard errors; None if it is close enough or cannot be determined.
 
     A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`. What a
@@ -48,29 +70,7 @@ def deviation(found: EstimateEvidence) -> float | None:
     return away if odd else None
 
 
-def refuting(targets: int = 1) -> float:
-    """Standard errors from which on a mean weight of one of so many targets refutes the logging policy."""
-    return -NormalDist().inv_cdf(REFUTED / WEIGHTINGS / max(targets, 1) / 2)
-
-
-def refuted(law: LawEvidence) -> tuple[str, EstimateEvidence, float] | None:
-    """The clearest of the mean weights that refute the logging policy, its name, and its standard errors from 1.
-
-    A mean above 1 does: with right propensities none is expected above it, whatever the log supports. One below 1
-    does only where what the log hides is known from both policies. Copies of rows are no further evidence.
-    """
-    share, least = math.sqrt(1 - law.copies), refuting(law.targets)
-    found = []
-    for name, one in law.weights:
-        away = deviation(one)
-        if away is None or one.mean_weight is None or (one.mean_weight.value < 1 and one.hidden is None):
-            continue
-        if away * share > least or one.mean_weight.value > IMPOSSIBLE_BY_MARKOV:
-            found.append((name, one, away))
-    return max(found, key=lambda one: one[2], default=None)
-
-
-def rise(log: LogEvidence) -> float | None:
+def _above_one(log: LogEvidence) -> float | None:
     """How far the mean weight of uniform is above 1, in standard errors; None if it is close enough.
 
     With correct propensities its expectation is at most 1. Chance seldom exceeds it: weights are skewed, so that a high
@@ -81,3 +81,25 @@ def rise(log: LogEvidence) -> float | None:
         return None
     away = mean.deviation(1.0) * math.sqrt(1 - log.copies)
     return away if away >= ODD else None
+
+
+def _refuting(law: LawEvidence) -> OddMean | None:
+    """The clearest of the mean weights that refute the logging policy.
+
+    A mean above 1 does: with right propensities none is expected above it, whatever the log supports. One below 1
+    does only where what the log hides is known from both policies. Copies of rows are no further evidence.
+    """
+    share, least = math.sqrt(1 - law.copies), refuting(law.targets)
+    odd = []
+    for name, one in law.weights:
+        mean, away = one.mean_weight, _from_one(one)
+        if away is None or mean is None or (mean.value < 1 and one.hidden is None):
+            continue
+        if away * share > least or mean.value > IMPOSSIBLE_BY_MARKOV:
+            odd.append(OddMean(f"The mean weight of {name}", mean, away, one.sampling_factor))
+    return max(odd, key=lambda one: one.away, default=None)
+
+
+def refuting(targets: int = 1) -> float:
+    """Standard errors from which on a mean weight of one of so many targets refutes the logging policy."""
+    return -NormalDist().inv_cdf(REFUTED / WEIGHTINGS / max(targets, 1) / 2)

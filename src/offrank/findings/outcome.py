@@ -1,7 +1,8 @@
-"""What clicks and rewards look like: lists clicked whole or sorted by clicks, ranks never clicked, two units."""
+"""What clicks and rewards look like: robots, lists sorted by clicks, ranks never clicked, amounts in two units."""
 
 from ..language.formatting import percent
 from ..sums.outcome_shape import OutcomeShape
+from .evidence_rows import RobotsEvidence
 from .registry import Statement, finding
 
 WHOLE_LISTS = 30
@@ -10,6 +11,30 @@ MORE_OFTEN = 4.0
 """How many times as many as the other lists make likely."""
 OF_LISTS = 0.005
 """Smallest share of the lists, below which they change little."""
+BELOW = 60
+"""Clicks below the first rank, from which the share of those below an item without a click tells something."""
+UNSORTED = 0.05
+"""Share of these clicks: lists that were shown in their order have far more, unless 95 % of items are clicked."""
+PARTLY = 2.0
+"""How many lists with and without clicks there are for each that was clicked whole, and so tells no order."""
+UNITS_APART = 8.0
+"""Smallest ratio between the medians of both humps."""
+SMALLER = 0.02
+"""Smallest share of the amounts in the smaller one."""
+VALLEY = 0.6
+"""Largest density between the humps, over that at the lower peak."""
+ALIKE = 0.7
+"""Smallest area that both humps share once their medians are laid on each other; with a fifth of the valley more."""
+VALUES = 10
+"""Fewest different amounts in a hump: a few fixed prices are no hump."""
+LIKELY = 60.0
+"""Clicks that the rate of the next rank lets expect: users who click a rank 10 times less often leave 6."""
+ROBOTS, USUAL_USERS = 0.005, 0.3
+"""Smallest share of the users, and largest: where more take whole lists, they are no exception."""
+CLEARER = 5.0
+"""Log-likelihood ratio: with less, they may be the last of users whose rates fall off."""
+GROUP_APART = 4.0
+"""How many times as many as the users who click a little less."""
 
 
 @finding("clicked-whole", "Lists clicked whole", lambda found: found.whole >= WHOLE_LISTS, cause="outcome")
@@ -24,14 +49,6 @@ def clicked_whole(found: OutcomeShape) -> Statement | None:
         "Leave out the users of these lists, all of their rows, and compare both answers. If people do take whole "
         "lists, as with songs, this is no fault.",
     )
-
-
-BELOW = 60
-"""Clicks below the first rank, from which the share of those below an item without a click tells something."""
-UNSORTED = 0.05
-"""Share of these clicks: lists that were shown in their order have far more, unless 95 % of items are clicked."""
-PARTLY = 2.0
-"""How many lists with and without clicks there are for each that was clicked whole, and so tells no order."""
 
 
 @finding(
@@ -53,18 +70,6 @@ def clicks_on_top(found: OutcomeShape) -> Statement | None:
     )
 
 
-UNITS_APART = 8.0
-"""Smallest ratio between the medians of both humps."""
-SMALLER = 0.02
-"""Smallest share of the amounts in the smaller one."""
-VALLEY = 0.6
-"""Largest density between the humps, over that at the lower peak."""
-ALIKE = 0.7
-"""Smallest area that both humps share once their medians are laid on each other; with a fifth of the valley more."""
-VALUES = 10
-"""Fewest different amounts in a hump: a few fixed prices are no hump."""
-
-
 @finding("two-units", "Amounts in two units", lambda found: found.factor >= UNITS_APART, cause="outcome")
 def two_units(found: OutcomeShape) -> Statement | None:
     alike = ALIKE + found.valley / 5
@@ -78,10 +83,6 @@ def two_units(found: OutcomeShape) -> Statement | None:
         "Convert all rewards to one unit. If they are two kinds of product or of event, this is no fault: evaluate "
         "each kind by itself.",
     )
-
-
-LIKELY = 60.0
-"""Clicks that the rate of the next rank lets expect: users who click a rank 10 times less often leave 6."""
 
 
 @finding("unclicked-rank", "Ranks without clicks", lambda found: found.likely >= LIKELY, cause="outcome")
@@ -99,4 +100,18 @@ def unclicked_rank(found: OutcomeShape) -> Statement:
         ),
         "Check whether positions count from 0 or from 1 where clicks are joined to lists, and whether clicks at this "
         "rank are logged.",
+    )
+
+
+@finding("clicked-whole", "Users who click everything", lambda found: found.clearer > CLEARER, cause="outcome")
+def clicked_whole_of_robots(found: RobotsEvidence) -> Statement | None:
+    if not (ROBOTS <= found.robots <= USUAL_USERS and found.robots >= GROUP_APART * found.fewer):
+        return None
+    return Statement(
+        "warning",
+        f"Of {found.users:,} values of `{found.unit}` with several lists, some {found.robots * found.users:,.0f} "
+        f"({percent(found.robots, 1)}) clicked nearly everything in nearly all of them, hardly anyone a little less. "
+        f"They have {percent(found.carried, 0)} of the clicks, and may be robots: every value is then too high.",
+        f"Leave out the rows of each `{found.unit}` with 5 lists or more who clicked nearly every item in 7 of 10, and "
+        "compare both answers. If people do take whole lists, as with songs, this is no fault.",
     )

@@ -114,7 +114,7 @@ def finding(
     explains: Cause | None = None,
     convicts: bool = False,
 ) -> Callable[[Callable[[E], Statement | None]], Callable[[E], Statement | None]]:
-    """Register a function of one type of evidence, given by its annotation, as the finding `code`.
+    """Register a function of one type of evidence or several, given by its annotation, as the finding `code`.
 
     when: whether the finding applies to the evidence; otherwise the function is not called. cause: one or
     several. explains, convicts: see `Kind`.
@@ -132,16 +132,16 @@ def finding(
                 raise UsageError(f"it returned {statement!r}, which is no Statement", "return a Statement, or None")
             return statement
 
-        evidence = _checked(say, code, causes if explains is None else (*causes, explains))
-        key = f"{code} in {evidence.__module__}.{evidence.__qualname__}"
-        FINDINGS.add(key, Kind(code, title, evidence, find, causes, explains, convicts), say)
+        for evidence in _checked(say, code, causes if explains is None else (*causes, explains)):
+            key = f"{code} in {evidence.__module__}.{evidence.__qualname__}"
+            FINDINGS.add(key, Kind(code, title, evidence, find, causes, explains, convicts), say)
         return find
 
     return registered
 
 
-def _checked(say: Callable[..., Any], code: str, causes: Iterable[str]) -> type:
-    """The type of evidence that a finding reads, if all that is said of the finding holds.
+def _checked(say: Callable[..., Any], code: str, causes: Iterable[str]) -> tuple[type, ...]:
+    """The types of evidence that a finding reads, if all that is said of the finding holds.
 
     Raises:
         UsageError: it does not: see `finding`.
@@ -152,29 +152,32 @@ def _checked(say: Callable[..., Any], code: str, causes: Iterable[str]) -> type:
     for cause in causes:
         if cause not in CAUSES:
             raise UsageError(f"{name} has an unknown cause, {cause!r}", _one_of(cause, CAUSES))
-    evidence = _annotated(say, name)
-    if package == _package(finding):
-        return evidence
-    others = [kind for kind in all_findings() if _package(kind.find) != package]
-    if code in {kind.code for kind in others}:
-        raise UsageError(f"{name} has the code of another package's finding", "give it a code of its own")
-    types = {kind.evidence.__name__: kind.evidence for kind in sorted(others, key=lambda kind: kind.evidence.__name__)}
-    if _package(evidence) != package and evidence not in types.values():
-        what = getattr(evidence, "__name__", str(evidence))
-        raise UsageError(f"{name} reads {what}, which is no evidence", f"annotate it otherwise: {_one_of(what, types)}")
-    return evidence
-
-
-def _annotated(say: Callable[..., Any], name: str) -> Any:
-    """The annotation of the one argument."""
     remedy = "annotate its argument with the evidence that it reads: `found: EstimateEvidence`"
     try:
         read = [hint for argument, hint in get_type_hints(say).items() if argument != "return"]
-    except NameError as error:
+    except (NameError, AttributeError, TypeError) as error:
         raise UsageError(f"{name} has an annotation that cannot be read: {error}", remedy) from error
     if len(read) != 1:
         raise UsageError(f"{name} has {plural(len(read), 'annotated argument', 'annotated arguments')}", remedy)
-    return read[0]
+    types = get_args(read[0]) or (read[0],)
+    if package != _package(finding):
+        _check_from_outside(name, code, types, package)
+    return types
+
+
+def _check_from_outside(name: str, code: str, types: Iterable[object], package: str) -> None:
+    """Refuse a code of another package's finding, and what is neither evidence of offrank nor of its own package."""
+    others = sorted(
+        (kind for kind in all_findings() if _package(kind.find) != package), key=lambda kind: kind.evidence.__name__
+    )
+    if code in {kind.code for kind in others}:
+        raise UsageError(f"{name} has the code of another package's finding", "give it a code of its own")
+    known = {kind.evidence.__name__: kind.evidence for kind in others}
+    for evidence in types:
+        own = isinstance(evidence, type) and _package(evidence) == package
+        if not own and evidence not in known.values():
+            what = evidence.__name__ if isinstance(evidence, type) else str(evidence)
+            raise UsageError(f"{name} reads {what}, which is no evidence", _one_of(what, known))
 
 
 def _one_of(word: object, known: Iterable[str]) -> str:
@@ -185,7 +188,7 @@ def _one_of(word: object, known: Iterable[str]) -> str:
 
 def _package(part: Any) -> str:
     """The package that defines a part: the first word of its module."""
-    return str(getattr(part, "__module__", "")).partition(".")[0]
+    return str(part.__module__).partition(".")[0]
 
 
 def all_findings(evidence: type | None = None) -> tuple[Kind, ...]:

@@ -1,18 +1,52 @@
-"""Which rows there are: copies, rows that were left out, and rates of those that were kept."""
+"""The rows of a log: copies, rows left out or kept, rows that depend on each other, and rows that were learnt from."""
 
 import math
 
 from ..language.formatting import percent, plural, quote
 from ..log.rules import NO_TABLE, NOT_DRAWN
 from ..wording import ColumnNames, Option, Wording
-from .evidence import RowsEvidence, SkippedEvidence
-from .evidence_rows import KeptEvidence
+from .evidence import ClustersEvidence, RowsEvidence, SkippedEvidence, TrainingEvidence
+from .evidence_rows import KeptEvidence, OwnClicksEvidence
 from .registry import Statement, finding
 
 FEW_LEFT_OUT = 0.001
 """Share of the rows up to which those left out for their outcome give a warning, and untested ones are passed over."""
 FAR_APART = 4.0
 """Standard errors between the mean outcome of rows that were left out and of those that were read."""
+_NAMED = 5
+"""Broken files that are named; the result has all of them under `skipped`."""
+RATES_APART = 5.0
+"""Standard errors between the mean inclusion of rows with and without a click."""
+FEWEST_CLICKED = 100
+"""Rows. Even if 9 of 10 impressions are clicked, so many without an exception have a chance of 1 in 38,000."""
+FEWEST_UNCLICKED = 1000
+"""Rows without a single click or reward, from which something else is read as clicks, or they were not logged."""
+TOTALS_APART = 3.5
+"""Standard errors: both numbers together are off in at most one right log in a thousand."""
+TOTALS_NEAR = 0.005
+"""Share of a total: an estimate is off by as much, which changes no decision."""
+LARGE_DESIGN_EFFECT = 1.5
+CHANCE = 0.01
+"""Share of logs of independent rows whose design effect triggers a warning."""
+FEW_CLUSTERS = 20
+"""Effective number of clusters."""
+VERY_FEW = 5
+_UNLIKE = 0.9
+"""Ratio of effective to actual clusters below which their unequal size is mentioned."""
+LEAST = 0.05
+"""Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
+_FEWEST_CELLS, _FEWEST_COUNTS = 20, 6
+"""Cells with clicks, and different numbers of clicks, whose noise three fitted numbers cannot reproduce."""
+REPRODUCED = 0.9
+"""Share of the counts that must be reproduced; by chance some 1 % are."""
+CLOSE = 0.35
+"""A bound of the share of close neighbours in a score from elsewhere: .2 for normal noise, more for small counts and
+where users differ (benchmarks/own_clicks.py prints the largest found)."""
+UNLIKELY = 1e-8
+"""Largest probability of such closeness by chance, of some ten comparisons in a run."""
+LEFT, NOISE = 0.4, 0.7
+"""The largest mean square of residual clicks of a score that was fitted to them, and a bound below that of a score from
+elsewhere: 1 for noise, less where the fit takes some (benchmarks/own_clicks.py prints the smallest found)."""
 
 
 @finding("left-out", "Outcome of rows left out", lambda kept: kept.left_out, cause=("sampling", "rows", "outcome"))
@@ -58,9 +92,6 @@ def unread_rate(kept: KeptEvidence) -> Statement:
     )
 
 
-_NAMED = 5
-"""Broken files that are named; the result has all of them under `skipped`."""
-
 _IS = "is no table and was not read", "are no tables and were not read"
 
 
@@ -94,10 +125,6 @@ def duplicate_rows(found: RowsEvidence) -> Statement:
     )
 
 
-RATES_APART = 5.0
-"""Standard errors between the mean inclusion of rows with and without a click."""
-
-
 @finding(
     "kept-by-outcome",
     "Rows kept by their outcome",
@@ -113,10 +140,6 @@ def kept_by_outcome(kept: KeptEvidence) -> Statement:
         "a click.",
         Wording("To test the rates, give the true numbers of impressions, clicked and in all ({}).", Option("totals")),
     )
-
-
-FEWEST_CLICKED = 100
-"""Rows. Even if 9 of 10 impressions are clicked, so many without an exception have a chance of 1 in 38,000."""
 
 
 @finding("only-clicked-rows", "Rows without a click", lambda kept: kept.clicks and not kept.rows[0], cause="sampling")
@@ -136,10 +159,6 @@ def only_clicked_rows(kept: KeptEvidence) -> Statement | None:
     )
 
 
-FEWEST_UNCLICKED = 1000
-"""Rows without a single click or reward, from which something else is read as clicks, or they were not logged."""
-
-
 @finding("no-clicks", "Clicks", lambda kept: kept.rows[0] >= FEWEST_UNCLICKED and not kept.rows[1], cause="outcome")
 def no_clicks(kept: KeptEvidence) -> Statement | None:
     if not kept.clicks:
@@ -149,12 +168,6 @@ def no_clicks(kept: KeptEvidence) -> Statement | None:
         f"None of {kept.rows[0]:,.0f} rows has a click or a reward, so every policy seems to earn 0.",
         Wording("Check that the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
     )
-
-
-TOTALS_APART = 3.5
-"""Standard errors: both numbers together are off in at most one right log in a thousand."""
-TOTALS_NEAR = 0.005
-"""Share of a total: an estimate is off by as much, which changes no decision."""
 
 
 @finding("totals", "Rows against the true totals", lambda kept: kept.totals, cause="sampling")
@@ -176,4 +189,123 @@ def totals(kept: KeptEvidence) -> Statement | None:
         f"The rows represent {number:,.0f} {what}, but there were {true:,.0f}{said}: the rates in `inclusion` are "
         "wrong, or rows are missing.",
         "Write the true share of such rows that was kept into `inclusion`, or use the whole log.",
+    )
+
+
+@finding(
+    "clustered",
+    "Clusters",
+    lambda found: found.column is not None and found.chosen and (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT,
+    cause="dependence",
+)
+def clustered(found: ClustersEvidence) -> Statement:
+    return Statement(
+        "note",
+        f"Rows with the same `{found.column}` are correlated (design effect {found.design_effect:.1f}): the interval "
+        f"is computed from the sums of about {found.clusters:,} clusters.",
+        Wording(
+            "Keep it, unless the question is about exactly these values: {} treats rows as independent, and {} "
+            "names another column.",
+            Option("cluster", None),
+            Option("cluster", "column"),
+        ),
+    )
+
+
+@finding("unclustered", "Clusters", lambda found: found.apart is not None, cause="dependence")
+def unclustered(found: ClustersEvidence) -> Statement | None:
+    if found.group and found.values == 1:
+        return None  # a group of this column has only one of its values
+    effect, column = found.missed or 1.0, found.apart
+    severe = effect > most_by_chance(found.values - 1)
+    if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):
+        return None
+    reason = f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster"
+    reason, remedy = (
+        f"{reason} by",
+        Wording("Log more values, or use {} for the wide interval.", Option("cluster", column)),
+    )
+    if found.method == "bernstein":
+        reason = "Bernstein intervals cannot use clusters"
+        remedy = Wording("Use {} or bootstrap, which cluster by this column.", Option("interval", "studentised"))
+    return Statement(
+        "warning" if severe else "note",
+        f"{reason}: rows are treated as independent, and the interval applies to these values of `{column}` only"
+        + (f" (design effect {effect:.1f})." if found.values > 1 else "."),
+        remedy,
+    )
+
+
+def most_by_chance(freedom: int) -> float:
+    """The design effect that one log in a hundred of independent rows exceeds."""
+    from scipy.special import chdtri
+
+    return float(chdtri(freedom, CHANCE)) / freedom if freedom > 0 else math.inf
+
+
+@finding(
+    "few-clusters",
+    "Clusters",
+    lambda found: found.column is not None and round(found.effective, 6) < FEW_CLUSTERS,
+    cause="dependence",
+)
+def few_clusters(found: ClustersEvidence) -> Statement:
+    worth = round(found.effective, 6)
+    only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
+    unlike = f", which carry the information of about {worth:.1f} equal ones"
+    message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
+    return Statement(
+        "serious" if worth < VERY_FEW else "warning",
+        message if found.clusters > 1 else f"The log has only one cluster (value of `{found.column}`).",
+        "Log more clusters, or cluster by a finer column.",
+    )
+
+
+@finding("same-log", "Training rows", lambda found: found.share >= LEAST, cause="provenance")
+def same_log(found: TrainingEvidence) -> Statement:
+    held_out = Wording(
+        "{} reads only the rows that `learn` held out; or use another day's log.", Option("held_out", "policy.npz")
+    )
+    model = "fit the click model to another day's log, or judge another model."
+    return Statement(
+        "serious",
+        f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them "
+        "better than new "
+        "ones, so the estimate is too optimistic.",
+        "Evaluate on other impressions: " + (held_out if found.policy else model),
+    )
+
+
+def counted_here(found: OwnClicksEvidence) -> bool:
+    """Whether a score gives the noise of this log's own click counts, which no score from elsewhere knows."""
+    enough = found.cells >= _FEWEST_CELLS and found.counts >= _FEWEST_COUNTS
+    if enough and found.reproduced >= REPRODUCED:
+        return True
+    return min(_chance(found.pairs, found.close), chance_of_residuals(found.freedom, found.residual)) < UNLIKELY
+
+
+def chance_of_residuals(freedom: int, square: float) -> float:
+    """A bound of the probability of so small a mean square (Chernoff, of a chi-square)."""
+    if square > LEFT:
+        return 1.0
+    share = max(square / NOISE, 1e-300)
+    return math.exp(-freedom / 2 * (share - 1 - math.log(share)))
+
+
+def _chance(pairs: int, close: int) -> float:
+    """A bound of the probability of so many close pairs (Chernoff)."""
+    share = close / pairs if pairs else 0.0
+    if share <= CLOSE:
+        return 1.0
+    rest = (1 - share) * math.log((1 - share) / (1 - CLOSE)) if share < 1 else 0.0
+    return math.exp(-pairs * (share * math.log(share / CLOSE) + rest))
+
+
+@finding("same-log", "Clicks of this log in a column", counted_here, cause="provenance")
+def same_log_of_own_clicks(found: OwnClicksEvidence) -> Statement:
+    return Statement(
+        "serious",
+        f"The column {quote(found.column)} was computed from the clicks of this log, by {found.of}: it contains "
+        "their noise, so the estimate is too optimistic.",
+        "Compute it from another day's log; or from some of the rows, and evaluate on the others.",
     )

@@ -1,33 +1,143 @@
-"""The weights of the rows: one that is large, what bounds them, and propensities that are odd or were counted."""
+"""The weights of an estimate: how many rows they leave, which are large or bounded, and which have not occurred yet."""
 
+import math
+
+from ..inference.unseen import hides
 from ..language.formatting import percent
-from ..wording import Option, Wording, joined
-from .advice import clip, items_help
-from .evidence import CountingEvidence, EstimateEvidence, LogEvidence
-from .logging_policy import unfit
+from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
+from ..wording import EstimatorOption, Option, Wording, joined
+from .evidence import EstimateEvidence
+from .evidence_rows import RareEvidence
 from .registry import Statement, finding
 
-LARGE = 0.05
+_TYPICAL = 0.8
+"""Of the effective rows of this log, those that such logs have: with fewer, its own number is too high to be told."""
+SMALL_SHARE = 0.01
+"""Share of the impressions."""
+SEEN = 0.7
+"""Share of the standard error that the log's own rows show. The table of benchmarks/rare_rewards.py has what is sound
+beside it, and how much of that holds."""
+_ENOUGH = 10.0
+"""Rewarded rows that tell their own error: with so many, one more changes it by 5 %."""
+_MOST = 1000
+"""More times as many rows are not worth a number."""
+LARGE, VERY_LARGE = 0.05, 0.2
 """Share of the total weight on one impression."""
-VERY_LARGE = 0.2
+LITTLE, MUCH = 0.98, 0.8
+"""Share of the weight that remains."""
+HEAVY = 0.5
+"""Pareto index above which the variance is infinite."""
+VERY_HEAVY = 0.7
+"""Index above which no feasible log suffices for a mean (Vehtari and others, Pareto smoothed importance sampling)."""
+MOSTLY_HIDDEN = 0.2
+"""Share of the target's slates or items."""
+SKEWED = 0.7
+"""Skewness of the sum of the rewards, with those that the log is too short to show: that of two equal rewards. Where it
+is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at least 94 of 100 logs of 1,000 rows
+(benchmarks/skewed_rewards.py)."""
+CLOSER = "evaluate a policy that is closer to the logging policy"
+
+
+def items_help(slots: int, kind: str) -> bool:
+    """Whether an estimator of items may help: slates are weighted, and the log has clicks in several slots."""
+    return slots > 1 and kind == "slates"
+
+
+def _log_more(found: EstimateEvidence) -> str:
+    """The remedy for too few effective rows."""
+    if found.kind == "logged":
+        return "Log more."
+    if not items_help(found.slots, found.kind):
+        return f"Log more, or {CLOSER}."
+    items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
+    return Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
+
+
+def _clip(found: EstimateEvidence, verb: str = "clip") -> str:
+    """The remedy of bounding the weights. verb: as a sentence begins, if it is the first word."""
+    return Wording("{} the weights ({})", verb, EstimatorOption(found.bounded))
+
+
+@finding(
+    "low-ess",
+    "Effective sample size",
+    lambda found: found.ess * found.ess_ratio < FEW_EFFECTIVE,
+    cause=("overlap", "effective size", "weights"),
+)
+def low_ess(found: EstimateEvidence) -> Statement:
+    message = f"Effective sample size: {found.ess * found.ess_ratio:.0f} of {found.n:,} impressions"
+    if found.ess_ratio < _TYPICAL:
+        message += (
+            f". This log's own weights suggest {found.ess:.0f}, which is too many: the largest weights are still "
+        )
+        message += "to come"
+    return Statement("serious", f"{message}.", _log_more(found))
+
+
+@finding(
+    "small-ess-share",
+    "Effective sample size",
+    lambda found: found.ess * found.ess_ratio >= FEW_EFFECTIVE and found.ess < SMALL_SHARE * found.n,
+    cause=("effective size", "weights"),
+)
+def small_ess_share(found: EstimateEvidence) -> Statement:
+    more = items_help(found.slots, found.kind)
+    further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
+    return Statement(
+        "note",
+        f"Effective sample size: {found.ess:,.0f} of {found.n:,} impressions. Most of the log says nothing about "
+        "this policy.",
+        f"Log more{further}.",
+    )
+
+
+@finding(
+    "few-rewards",
+    "Rewarded impressions",
+    lambda found: found.effective_rewards * found.ess_ratio < FEW_REWARDS,
+    cause=("overlap", "tail"),
+)
+def few_rewards(found: EstimateEvidence) -> Statement:
+    if found.effective_rewards == 0:
+        return Statement(
+            "serious",
+            "No impression with weight under this policy has a reward, so the interval has no width.",
+            "Log more: the value is close to zero, but this log cannot say how close.",
+        )
+    other = Wording("That is too few for a normal interval: use {}, and log more.", Option("interval", "studentised"))
+    return Statement(
+        "warning",
+        f"The estimate is based on about {found.effective_rewards * found.ess_ratio:.0f} rewarded impressions.",
+        other
+        if found.method == "normal"
+        else "Log more: with so few, no interval can tell how much future rewards will differ.",
+    )
+
+
+@finding("rare-rewards", "Rewards at large weights", lambda found: found.seen < SEEN, cause=("overlap", "tail"))
+def rare_rewards(found: RareEvidence) -> Statement:
+    times = _ENOUGH / max(found.expected, _ENOUGH / _MOST)
+    return Statement(
+        "warning",
+        f"The answer rests on impressions of weight near {found.weight:,.3g}, and in a log of {found.n:,} only about "
+        f"{found.expected:.2g} of these have a reward: the log's own rows show {percent(found.seen)} of the standard "
+        "error. The interval has all of it.",
+        f"Log {math.ceil(max(times, 2)):,} times as many impressions, or show what the target shows that many times "
+        "as often (a larger epsilon, a higher temperature).",
+    )
 
 
 @finding(
     "large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE, cause=("overlap", "weights", "tail")
 )
 def large_weight(found: EstimateEvidence) -> Statement:
-    ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
+    ways = [] if found.clipped or found.kind == "logged" else [_clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
     return Statement(
         "serious" if found.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {percent(found.max_weight_share, 0)} of the total weight.",
         Wording("Do not trust the interval; {}.", joined(" or ", ways) or "log more"),
     )
-
-
-LITTLE = 0.98
-"""Share of the weight that remains."""
-MUCH = 0.8
 
 
 @finding(
@@ -49,53 +159,65 @@ def clipped(found: EstimateEvidence) -> Statement:
     )
 
 
-HARDLY_EVER = 100.0
-"""Times the impressions. A weight of uniform has an expectation of at most 1, so that of n correct ones the largest
-exceeds t n in at most one log of t (Markov's inequality)."""
+@finding(
+    "heavy-tail",
+    "Tail of the weights",
+    # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
+    # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
+    lambda found: not found.clipped and found.hidden is None and (found.tail_index or 0.0) > HEAVY,
+    cause=("overlap", "weights", "tail"),
+)
+def heavy_tail(found: EstimateEvidence) -> Statement:
+    assert found.tail_index is not None
+    further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
+    return Statement(
+        "serious" if found.tail_index > VERY_HEAVY else "warning",
+        f"The weights have a heavy tail (Pareto index {found.tail_index:.2f}; above 0.5 the variance is infinite, "
+        "above 0.7 no log of feasible size determines the mean): both value and interval are likely too low.",
+        _clip(found, "Clip") + f"{further}, or {CLOSER}.",
+        missing=math.inf,
+    )
+
+
+@finding("hidden-mass", "Overlap of the policies", cause=("overlap", "tail"))
+def hidden_mass(found: EstimateEvidence) -> Statement | None:
+    share = (found.hidden or 0.0) + found.unsupported
+    if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
+        return None
+    never = f" ({percent(found.unsupported, 1)} never)" if found.unsupported > 0.0005 else ""
+    further = "" if found.clipped else ", or " + _clip(found)
+    items = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
+    return Statement(
+        "serious" if share > MOSTLY_HIDDEN else "warning",
+        f"{percent(share, 1)} of the target policy's probability is on slates or items so rare under the logging "
+        f"policy that a log of {found.n:,} impressions is expected to contain fewer than five rows with any of "
+        f"them{never}: value and interval are likely too low.",
+        f"Log more, {CLOSER}{items}" + further + ".",
+        missing=share,
+    )
 
 
 @finding(
-    "huge-inverse-propensity",
-    "Inverse propensities",
-    lambda log: log.largest_weight / log.impressions > HARDLY_EVER,
-    cause="weights",
+    "heavy-rewards",
+    "Tail of the rewards",
+    lambda found: found.reward_index is not None and found.reward_skewness > SKEWED,
+    cause="tail",
 )
-def huge_inverse_propensity(log: LogEvidence) -> Statement:
-    times = log.largest_weight / log.impressions
+def heavy_rewards(found: EstimateEvidence) -> Statement:
     return Statement(
         "warning",
-        f"The propensity of one shown slate is {log.largest_weight:.3g} times smaller than under a uniform policy. "
-        f"At most one in {times:,.0f} correct logs of {log.impressions:,.0f} impressions contains such a slate, and "
-        "it could outweigh all others.",
-        "Check that the smallest propensity belongs to the slate that was shown.",
+        "A few large rewards determine the value, and larger ones are likely to come (Pareto index up to "
+        f"{found.reward_index:.2f}; above 0.5 the variance is infinite). The interval allows for such rewards.",
+        "Log more, or evaluate a bounded reward, such as orders or capped revenue.",
     )
 
 
-MANY_APART = 0.01
-"""Share of the impressions above which a few odd rows cannot be the cause."""
-
-
-@finding(
-    "propensity-mismatch",
-    "Logged propensities against the policy",
-    lambda log: log.apart and not unfit(log),
-    cause="propensities",
-)
-def propensity_mismatch(log: LogEvidence) -> Statement:
-    """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
-    remedy: str = Wording(
-        "One of them is wrong: check the score column and the temperature, or use {}.", Option("logging", "logged")
-    )
-    if log.fit is not None:
-        remedy = (
-            "The shown slates fit the policy, so check the propensity column first: it may belong to another "
-            "slate, be inverted or rounded, or contain the sub-sampling rate."
-        )
+@finding("observed-range", "Range of the values", lambda found: found.method == "bernstein", cause="method")
+def observed_range(_: EstimateEvidence) -> Statement:
     return Statement(
-        "serious" if log.apart > MANY_APART * log.compared else "warning",
-        f"In {log.apart:,} of {log.compared:,} impressions, the logged propensity differs from that of "
-        f"{log.logging}; it is typically {log.typical_ratio:.3g} times as large.",
-        remedy,
+        "note",
+        "The empirical Bernstein interval needs the range of the values, and the observed range is used.",
+        "The interval is guaranteed only if no larger weight can occur, as with clip(...).",
     )
 
 
@@ -105,19 +227,4 @@ def counted_propensities(_: EstimateEvidence) -> Statement:
         "note",
         "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log propensities with every impression.",
-    )
-
-
-FEW_ROWS = 50.0
-"""Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
-
-
-@finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS, cause="counting")
-def few_rows_per_context(found: CountingEvidence) -> Statement:
-    return Statement(
-        "warning",
-        f"The propensities were estimated from {found.rows:.3g} rows per value of `{found.by}`. Slates that were "
-        "never shown there count as impossible, so plain estimates are too low and their intervals too narrow.",
-        "Use a self-normalised estimator or a wide window (snipm, interpol), count by a coarser column, or log "
-        "propensities.",
     )

@@ -12,6 +12,10 @@ from ..log.batch import Floats
 from ..wording import Wording
 
 Severity = Literal["note", "warning", "serious"]
+FEW_EFFECTIVE = 100.0
+"""Effective impressions: with so many, a click rate of 5 % rests on five clicks."""
+FEW_REWARDS = 30.0
+"""Effective number of rewarded impressions: an error that is estimated from fewer is not relied on."""
 
 
 @dataclass(frozen=True)
