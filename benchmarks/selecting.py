@@ -21,9 +21,9 @@ from rich.table import Table
 
 from offrank.estimators import estimator
 from offrank.evaluation.selection import EstimatorSelector
-from offrank.evaluation.selection_question import CANDIDATES
 from offrank.inference.spec import IntervalSpec
 from offrank.language.formatting import percent
+from offrank.language.from_text import CANDIDATES
 from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
 from offrank.selection.estimators import ranking

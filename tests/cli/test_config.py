@@ -52,11 +52,6 @@ def verbs(group: click.Group = main) -> Iterator[click.Command]:
         yield from verbs(command) if isinstance(command, click.Group) else [command]
 
 
-def test_a_verb_has_a_file_of_its_own() -> None:
-    homes = [command.callback.__module__ for command in verbs() if command.callback is not None]
-    assert len(set(homes)) == len(homes) == len(list(verbs()))
-
-
 def test_every_verb_that_reads_a_log_takes_a_mapping() -> None:
     found = [command for command in verbs() if "columns" in {one.name for one in command.params}]
     assert len(found) >= 10

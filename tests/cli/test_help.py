@@ -9,10 +9,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import offrank
 from offrank.cli import main
-from offrank.evaluation.question import WithBounds
 from offrank.inference import INTERVALS
-from offrank.language.argument import arguments_of
+from offrank.language.argument import first_sentence, parameter_docs
 
 HEADINGS = ["Question", "Log", "Uncertainty", "Output", "Running"]
 
@@ -91,16 +91,19 @@ def test_nothing_is_cut_and_nothing_is_too_wide(words: tuple[str, ...], width: i
 def test_the_help_of_evaluate_has_the_words_and_the_uses_of_its_arguments() -> None:
     """No second list: what an argument says of itself is what stands in the help, under its use."""
     found = {name: flat(text) for name, text in sections(help_of(("evaluate",), 100)).items()}
-    for known in arguments_of(WithBounds).values():
-        if known.part != "run":
-            assert flat(known.says) in found[known.use.capitalize()]
+    uses = {"cluster": "Uncertainty", "control": "Uncertainty", "totals": "Log", "held_out": "Log", "state": "Output"}
+    for name, said in parameter_docs(offrank.evaluate).items():
+        if name not in ("log", "columns", "executor", "progress", "overwrite"):
+            there = [use for use, text in found.items() if flat(first_sentence(said)) in text]
+            assert len(there) == 1
+            assert there == [uses.get(name, there[0])]
     assert "[default: ips, snips]" in found["Question"]
     assert "[default: 0.95]" in found["Uncertainty"]
 
 
 def test_the_kinds_of_intervals_are_all_named() -> None:
     *some, last = sorted(INTERVALS)
-    assert arguments_of(WithBounds)["interval"].says == f"{', '.join(some)} or {last}."
+    assert first_sentence(parameter_docs(offrank.evaluate)["interval"]) == f"{', '.join(some)} or {last}."
 
 
 def test_an_example_can_be_copied_at_any_width() -> None:

@@ -12,25 +12,12 @@ import re
 import textwrap
 from typing import Any
 
-import pytest
-
 import offrank
-from offrank.evaluation.question import LogCheck, TargetComparison, WithBounds
-from offrank.evaluation.selection_question import EstimatorSelection
-from offrank.language.argument import arguments_of, documented
 from offrank.metrics import ranking
-from offrank.metrics.question import MetricsQuestion
 from tests.house.offenders import offenders
 from tests.house.test_exports import DOCUMENTED, found_by
 
 SECTION = re.compile(r"^(Parameters|Returns|Raises|Examples):\n((?:    .*\n?|\n)*)", re.MULTILINE)
-QUESTIONS = {
-    "evaluate": WithBounds,
-    "compare": TargetComparison,
-    "check": LogCheck,
-    "measure": MetricsQuestion,
-    "select_estimators": EstimatorSelection,
-}
 
 
 def described(value: object) -> bool:
@@ -100,16 +87,6 @@ def in_the_source(name: str) -> None:
     assert written == inspect.getdoc(NAMES[name])
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_an_editor_shows_the_docstring_of_the_verb_and_not_of_its_question(name: str) -> None:
-    """A type checker makes the verb's signature of the class, and keeps the docstring of the class if it has one."""
-    defined = ast.parse(textwrap.dedent(inspect.getsource(QUESTIONS[name]))).body[0]
-    assert isinstance(defined, ast.ClassDef)
-    assert ast.get_docstring(defined) is None
-    told = str(getattr(offrank, name).__doc__)
-    assert told == documented(told, QUESTIONS[name]), "run scripts/argument-tables"
-
-
 def test_a_public_name_has_an_example() -> None:
     """`test_examples.py` runs it. What only declares methods is no thing of its own."""
     assert offenders(NAMES, has_an_example) == {}
@@ -119,13 +96,6 @@ def has_an_example(name: str) -> None:
     value: Any = NAMES[name]
     declares = inspect.isabstract(value) or vars(value).get("_is_protocol", False)
     assert declares or ">>> " in sections(value)["Examples"]
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_a_verb_describes_its_arguments_in_the_words_of_their_options(name: str) -> None:
-    told = " ".join(sections(getattr(offrank, name))["Parameters"].split())
-    for argument, known in arguments_of(QUESTIONS[name]).items():
-        assert f"{argument}: {' '.join(f'{known.says} {known.more}'.split())}" in told
 
 
 def test_what_is_missing_is_seen() -> None:

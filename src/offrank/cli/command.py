@@ -8,29 +8,25 @@ import click
 
 import offrank
 
-from .check import check
 from .clicks_evaluate import evaluate as clicks_evaluate
 from .clicks_fit import fit as clicks_fit
 from .clicks_harvest import harvest as clicks_harvest
 from .clicks_judge import judge as clicks_judge
 from .clicks_predict import predict as clicks_predict
-from .compare import compare
 from .convert import convert
 from .demo import demo
 from .doctor import doctor
 from .estimators import estimators
-from .evaluate import evaluate
 from .extended import ExtendedGroup
 from .inspect import inspect
 from .layout import CommandGroup
 from .learn import learn
-from .measure import measure
 from .merge import merge
 from .policies import policies
 from .protected import protected
+from .questions import check, compare, evaluate, measure, select_estimators
 from .running import safely
 from .select_clicks import clicks as select_clicks
-from .select_estimators import estimators as select_estimators
 from .simulate import simulate
 from .streams import ready
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +13,11 @@ import offrank
 
 from ..errors import UsageError
 from ..language import from_text
-from ..language.argument import Argument, Arguments, arguments_of, interval_level, worth_of
+from ..language.argument import interval_level, worth_of
 from ..language.registry import Later
 from ..log.schema import check_renamed
 from .config import COLUMNS, config_option
-from .layout import VerbCommand, option
+from .layout import option
 from .spelled import ColumnType, LogType, SpelledType
 from .streams import echo
 
@@ -49,37 +47,6 @@ def writable(_context: click.Context, option: click.Parameter, path: str | None)
 def column_or_none(name: str | None) -> str | None:
     """Parse a column name; the word `none` means no column."""
     return None if name == "none" else name
-
-
-def options_of(kind: type[Arguments]) -> Decorator:
-    """Return the options of a verb's arguments, one for each field."""
-    known, fields = arguments_of(kind), {one.name: one for one in dataclasses.fields(kind)}
-    return with_options(*(_option(fields[name], one) for name, one in known.items() if one.part != "run"))
-
-
-def _option(field: dataclasses.Field[Any], known: Argument) -> Decorator:
-    required, default = field.default is dataclasses.MISSING, field.default
-    settings: dict[str, Any] = {"help": known.says, "metavar": known.metavar, "type": known.type, "use": known.use}
-    settings |= {"multiple": known.many, "required": required}
-    if known.spells:
-        spelled: Any = ColumnType() if known.spells == "column" else SpelledType(known.spells)
-        settings |= {"type": spelled, "metavar": known.metavar or known.spells.upper()}
-    if not required:
-        settings |= {"default": default, "show_default": _shown(default)}
-    if default is False:
-        settings["is_flag"] = True
-    if known.read is not None:
-        read = known.read
-        settings["callback"] = lambda _context, _option, given: None if given is None else read(given)
-    if known.output:
-        settings |= {"type": FILE, "callback": writable}
-    flags = known.flags or (f"--{field.name.replace('_', '-')}",)
-    return option(*flags, field.name, **settings)
-
-
-def _shown(default: Any) -> bool:
-    """Return whether the help shows a default: all but those that are none."""
-    return default is not None and default is not False
 
 
 def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
@@ -248,41 +215,6 @@ checkpoint_options = with_options(
     option("--fresh", use="run", is_flag=True, help="Begin again, whatever --checkpoint has kept."),
 )
 """Options of what can be taken up again."""
-
-
-class QuestionCommand(VerbCommand):
-    """A verb whose options are the arguments of a question, made when first needed: that imports what it evaluates by.
-
-    question: `module:class` in offrank. more: options of the command line only.
-    """
-
-    def __init__(self, *given: Any, question: str, more: tuple[Decorator, ...] = (), **known: Any) -> None:
-        self._made: list[click.Parameter] | None = None
-        self._question, self._more = question, more
-        super().__init__(*given, **known)
-
-    @property
-    def params(self) -> list[click.Parameter]:
-        """The options: the log's location, what is asked, and what is written."""
-        if self._made is None:
-            module, name = self._question.split(":")
-            asked = options_of(getattr(importlib.import_module(f"offrank.{module}"), name))
-            last = (results_options, checkpoint_options, page_options, overwrite)
-            self._made = _made_by(written_options, asked, *self._more, *last)
-        return self._made
-
-    @params.setter
-    def params(self, _given: list[click.Parameter]) -> None:
-        """Ignore what a decorator gives: there is none."""
-
-
-def _made_by(*options: Decorator) -> list[click.Parameter]:
-    """Return the options that these decorators add to a command."""
-
-    def command() -> None: ...
-
-    with_options(*options)(command)
-    return command.__click_params__[::-1]  # type: ignore[attr-defined]
 
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")

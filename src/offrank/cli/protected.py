@@ -10,7 +10,8 @@ import click
 from ..language.outputs import inputs_in, refuse_inside, refuse_output
 from .columns import refuse_misspelt
 from .config import CONFIG
-from .options import QuestionCommand, overwrite, writable
+from .options import overwrite, writable
+from .questions import QuestionCommand
 
 _WORDS = ("title", "unit", "worth")
 """Options that name no file."""

@@ -10,6 +10,7 @@ from ..errors import NoOverlapError
 from ..estimators.family import Family, family
 from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
+from ..language.from_text import CANDIDATES
 from ..language.outputs import inputs_in, refuse_outputs
 from ..language.registry import Later
 from ..learning.splits import kept_apart
@@ -25,16 +26,14 @@ from ..running.executors import run
 from ..sums.base import Tee
 from . import arguments
 from .ab_test import OF_STATE
-from .arguments import Plan
 from .candidates import Pick, selected
 from .counts import Counts
 from .estimates import Estimates, Found, Key, Numbers
 from .log_counts import LogCounts
-from .question import NumbersAsked, Question
+from .question import Plan, Question
 from .reduction import Pass
 from .result import Result, refuse_empty
 from .selection import EstimatorSelector
-from .selection_question import CANDIDATES
 from .state_file import counted, refuse_learnt
 
 if TYPE_CHECKING:
@@ -49,9 +48,9 @@ def answered(question: Question) -> Result:
     Raises:
         OffrankError: see `offrank.evaluate`.
     """
-    source, left_out = arguments.source(question.log, question.columns), None
+    source, left_out = question.source, None
     period = period_of(source)
-    given = [question.target, question.logging, question.examination, question.estimators, question.held_out]
+    given = [*question.plan.inputs, question.held_out]
     if question.state is not None:
         refuse_outputs(question.state, log=[question.log, source], read=given, overwrite=question.overwrite)
         refuse_learnt(question)
@@ -59,7 +58,7 @@ def answered(question: Question) -> Result:
     executor, progress = question.executor, question.progress
     if question.held_out is not None:
         source, left_out = kept_apart(source, question.held_out, executor, progress)
-    if question.estimators is None and not has_clicks(source):
+    if question.plan.usual and not has_clicks(source):
         question = _of_rewards(question)
     cache = RunCache()  # of what follows from policies and contexts alone, for every reading
     job = pass_of(question, source, cache)
@@ -73,13 +72,13 @@ def answered(question: Question) -> Result:
     return refuse_empty(replace(found, read=read))
 
 
-def numbers(question: NumbersAsked) -> Numbers:
+def numbers(question: Question) -> Numbers:
     """Return the numbers that are asked for, from one pass that counts nothing else.
 
     Raises:
         OffrankError: see `offrank.estimate`.
     """
-    source, cache = arguments.source(question.log, question.columns), RunCache()
+    source, cache = question.source, RunCache()
     job = pass_of_numbers(question, source, cache)
     needed = job.needs()
     folds = job.number_folds(source, needed, cache)
@@ -119,20 +118,20 @@ def has_clicks(source: Source) -> bool:
 def _of_rewards(question: Question) -> Question:
     """Return the question with the usual estimators of rewards alone."""
     usual = [one for one in question.plan.estimators if without_normalisation(one).outcome == "reward"]
-    return replace(question, estimators=usual)
+    return replace(question, plan=replace(question.plan, estimators=usual))
 
 
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of a question, after what is to be learnt from the log was learnt. cache: of batches."""
-    job = replace(pass_of_numbers(question, source, cache), compares=question.compares)
+    job = replace(pass_of_numbers(question, source, cache), compares=question.plan.baseline is not None)
     if question.totals is not None:
-        job = replace(job, totals=question.true_totals)
-    if question.compares and job.layout.arms is not None:
+        job = replace(job, totals=question.totals)
+    if job.compares and job.layout.arms is not None:
         job = _with_history(question, job, job.layout.arms, source)
     return job.referenced(source)
 
 
-def pass_of_numbers(question: NumbersAsked, source: Source, cache: RunCache) -> Pass:
+def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of the numbers that are asked for, after what is to be learnt from the log was learnt."""
     plan, spec = question.plan, question.spec.with_clusters_of(source)
     if arms_of(plan.logging) is not None:
@@ -150,7 +149,7 @@ def pass_of_numbers(question: NumbersAsked, source: Source, cache: RunCache) -> 
     return Pass(plan.targets, plan.logging, families, spec, *known, picks=picks, control=question.control)
 
 
-def _learnt(plan: Plan, question: NumbersAsked, source: Source, clusters: Sequence[str]) -> Plan:
+def _learnt(plan: Plan, question: Question, source: Source, clusters: Sequence[str]) -> Plan:
     """Return the plan with the policies and models that are learnt from the log. clusters: of dependent rows."""
     executor, progress, trained = question.executor, question.progress, plan.trained
     targets = {name: fitted(policy, source, executor) for name, policy in plan.targets.items()}
@@ -158,11 +157,12 @@ def _learnt(plan: Plan, question: NumbersAsked, source: Source, clusters: Sequen
     if not counts(logging):  # else they are counted alike
         shown = frozenset(one for name, one in targets.items() if counts(one) and one is not plan.targets[name])
         trained = replace(trained, shown=shown)
-    return Plan(targets, logging, fit_models(plan.estimators, source, executor, progress, clusters), trained)
+    models = fit_models(plan.estimators, source, executor, progress, clusters)
+    return replace(plan, targets=targets, logging=logging, estimators=models, trained=trained)
 
 
 def _picked(
-    plan: Plan, question: NumbersAsked, source: Source, spec: IntervalSpec, cache: RunCache
+    plan: Plan, question: Question, source: Source, spec: IntervalSpec, cache: RunCache
 ) -> tuple[Family, dict[str, Pick]]:
     """Return the choice of an estimator for each target, which depends on errors only."""
     plain = IntervalSpec("normal", spec.confidence, spec.cluster, found=spec.found)

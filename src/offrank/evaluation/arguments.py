@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Protocol, runtime_checkable
 
@@ -13,14 +12,12 @@ from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
-from ..estimators.wrappers import SelfNormalised
-from ..language.spelling import parse
+from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..log.batch import Floats
-from ..policies.mixture import is_policy
+from ..policies.named import policy
 from ..policies.propensities import AnyPolicy
-from ..policies.registry import POLICIES
 from ..readers.log import opened
-from .provenance import NOTHING, Provenance
+from .provenance import Provenance
 
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
@@ -41,31 +38,6 @@ OUTCOMES = ("clicks", "click", "reward")
 """Roles of columns that are known only after the impression."""
 source = opened
 """The log that a verb is given: open already, or what `read_log` takes."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is asked of a log, as objects: targets by name, what drew the log, the estimators and the examination."""
-
-    targets: dict[str, AnyPolicy]
-    logging: AnyPolicy
-    estimators: list[Estimator | SelfNormalised]
-    trained: Provenance
-
-
-def planned(logging: AnyPolicy, target: Target | None, named: Estimators, examined: Examination | None = None) -> Plan:
-    """Return what is asked as objects; targets without given names are named by their spellings.
-
-    Raises:
-        UsageError: no target, or not policies, estimators or examination probabilities.
-    """
-    if target is None or (isinstance(target, Mapping | list) and not target):
-        raise UsageError("there is no target", "give a policy, or a dict of policies by name")
-    if isinstance(target, Mapping):
-        targets = {str(name): policy(one) for name, one in target.items()}
-    else:
-        targets = {repr(one): one for one in map(policy, target if isinstance(target, list) else [target])}
-    return Plan(targets, logging, estimators(named), NOTHING if examined is None else examination(examined))
 
 
 def refuse_outcome(control: str, renamed: Mapping[str, str] | None) -> None:
@@ -93,15 +65,27 @@ def fitted_model(given: object) -> Fitted | None:
     return found
 
 
-def policy(given: str | AnyPolicy) -> AnyPolicy:
-    """Return the policy that an object or a spelling stands for.
+def only_policy(given: str | AnyPolicy) -> AnyPolicy:
+    """Return the policy of a verb that is about one.
 
     Raises:
-        UsageError: not a policy.
+        UsageError: several, or not a policy.
     """
-    found: AnyPolicy = parse(given, POLICIES, "policy") if isinstance(given, str) else given
-    if found is given and not is_policy(found):
-        raise UsageError(f"{given!r} is not a policy", "give one such as 'top(new_score)' or offrank.Top('new_score')")
+    if isinstance(given, Mapping | list | tuple):
+        raise UsageError("the choice is for one target", "give one policy, and choose for each of several")
+    return policy(given)
+
+
+def candidate_estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
+    """Return the estimators to choose from.
+
+    Raises:
+        UsageError: see `estimators`, or one that is no estimator of a target.
+    """
+    found = estimators(given)
+    for one in found:
+        if (plain := without_normalisation(one)).preselected or plain.weighs == "logged":
+            raise UsageError(f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm")
     return found
 
 

@@ -17,59 +17,60 @@ from ..bounds.knowledge import Knowledge
 from ..bounds.slates import SlatesFold, WholeSlates
 from ..errors import UsageError
 from ..inference.spec import AUTO
-from ..log.source import Needs, Source, has
+from ..log.source import Needs, has
 from ..policies.fit import fitted
 from ..policies.propensities import law_needs
 from ..running.checkpoint import CheckpointFolder
 from ..running.executors import Executor, run
 from ..wording import Option, Wording
-from . import arguments as checked
 from .answer import answered, has_clicks
-from .question import WithBounds
+from .question import BoundsAsked, Question
 from .result import Result
 
 
-def answered_with_bounds(question: WithBounds, against: str | None = None) -> Result:
+def answered_with_bounds(question: Question) -> Result:
     """Return the result of a question with the bounds of each target, under ever stronger assumptions.
 
     What cannot be bounded, or answered, is refused before the log is read for the other. It is read once more for each
-    kind of knowledge. against: the target that others are compared with.
+    kind of knowledge.
 
     Raises:
         UsageError: no column of contexts, no range of rewards, or a curve that is shorter than the slates.
         AbilityError: a target whose law is not known. LogError: a log that bounds nothing.
     """
-    source = checked.source(question.log, question.columns)
-    _context_of(question, source)
+    source, known = question.source, question.bounded_by
+    assert known is not None
+    _context_of(question)
     of_clicks = has_clicks(source)
-    if question.limits is None and not of_clicks:
+    if known.limits is None and not of_clicks:
         raise UsageError(
             "bounds of whole slates need the range of their rewards, and the log has no clicks",
             Wording("give the smallest and the largest possible reward: {}", Option("reward_range", [0, 1])),
         )
     for target in question.plan.targets.values():  # as the knowledge of slates, and of items at ranks, will ask
-        if question.limits is not None:
+        if known.limits is not None:
             law_needs(target, "log_prob")
         if of_clicks:
             law_needs(target, "rank_probs")
-    return answered(question).with_bounds(*_bounds(question, source, against))
+    return answered(question).with_bounds(*_bounds(question, known))
 
 
-def _bounds(question: WithBounds, source: Source, against: str | None) -> tuple[NamedBounds, Mapping[str, NamedBounds]]:
+def _bounds(question: Question, known: BoundsAsked) -> tuple[NamedBounds, Mapping[str, NamedBounds]]:
     """Return the bounds by target, and the same by group."""
-    context, executor = _context_of(question, source), question.executor
+    source, context, executor = question.source, _context_of(question), question.executor
     executor = executor.executor if isinstance(executor, CheckpointFolder) else executor
     spec = replace(question.spec, cluster=context)
-    knowledge = tuple(_knowledge(question, source, context, executor))
+    knowledge = tuple(_knowledge(question, known, context, executor))
     every = {name: fitted(one, source, executor) for name, one in question.plan.targets.items()}
+    against = question.plan.baseline
     baseline = every.pop(against, None) if against is not None else None
     fold = BoundsFold(knowledge, tuple(every.values()), spec, baseline, question.by)
     counted = run(source.select(fold.needs), fold, executor, question.progress)
     names, parts = [name for name in every for _ in knowledge], []
-    for name, (number, _, known) in zip(names, fold.parts(), strict=True):
-        draws, together = len(known.drawn), 1 if against is None else len(every)
+    for name, (number, _, found) in zip(names, fold.parts(), strict=True):
+        draws, together = len(found.drawn), 1 if against is None else len(every)
         other = against or "logged"
-        parts.append(Part(name, other, known.says, context, number, draws, known.limits, comparisons=together))
+        parts.append(Part(name, other, found.says, context, number, draws, found.limits, comparisons=together))
 
     def named(sums: Mapping[str, Any], group: str | None) -> NamedBounds:
         found = [Bounds.of(replace(part, group=group), spec.inference(fold.columns, sums)) for part in parts]
@@ -79,9 +80,10 @@ def _bounds(question: WithBounds, source: Source, against: str | None) -> tuple[
     return named(counted["whole"], None), {group: named(sums, group) for group, sums in groups}
 
 
-def _knowledge(question: WithBounds, source: Source, context: str, executor: Executor | None) -> Iterator[Knowledge]:
+def _knowledge(question: Question, known: BoundsAsked, context: str, executor: Executor | None) -> Iterator[Knowledge]:
     """Yield what the log tells under each assumption, the weakest first."""
-    if (limits := question.limits) is not None:
+    source = question.source
+    if (limits := known.limits) is not None:
         slates = SlatesFold(context, *limits)
         yield WholeSlates(run(source.select(slates.needs), slates, executor), limits)
     if not has_clicks(source):
@@ -96,13 +98,13 @@ def _knowledge(question: WithBounds, source: Source, context: str, executor: Exe
         )
     if curve is not None:
         yield OwnItem(cells, np.array(curve))
-    if (model := question.users) is not None:
-        yield AsModelled(model)
+    if known.users is not None:
+        yield AsModelled(known.users)
 
 
-def _context_of(question: WithBounds, source: Source) -> str:
-    asked = question.cluster_column
-    asked = "query" if asked == AUTO and has(source, Needs(clusters=frozenset(["query"]))) else asked
+def _context_of(question: Question) -> str:
+    asked = question.spec.cluster
+    asked = "query" if asked == AUTO and has(question.source, Needs(clusters=frozenset(["query"]))) else asked
     if asked in (None, AUTO):
         remedy = Wording("name the column whose values repeat, such as the query: {}", Option("cluster", "COLUMN"))
         raise UsageError("bounds need contexts that repeat, and the log has no column for them", remedy)

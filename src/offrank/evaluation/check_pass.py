@@ -37,11 +37,10 @@ from ..running.quantities import Quantities, Quantity
 from ..sums.estimate import Caution
 from ..sums.group_by import by_slots
 from ..wording import Option, Wording
-from . import arguments, log_checks, reproducibility
+from . import log_checks, reproducibility
 from .counts import Counts
 from .estimates import Estimates
 from .metadata import Check, LogRead, ResultMetadata
-from .question import LogCheck
 from .reduction import Pass
 from .refutation import judged_log
 from .result import Result
@@ -52,19 +51,24 @@ EPSILONS = (0.1, 0.5)
 """The mixtures of logging policy and uniform whose mean weight is checked, besides uniform itself."""
 
 
-def check_log(question: LogCheck) -> Result:
+def check_log(
+    source: Source,
+    logging: AnyPolicy,
+    target: AnyPolicy | None,
+    spec: IntervalSpec,
+    totals: Mapping[str, float] | None,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> Result:
     """Return what is found out about a log.
 
     Raises:
         OffrankError: see `offrank.check`.
     """
-    source, executor = arguments.source(question.log, question.columns), question.executor
-    wanted = None if question.wanted is None else fitted(question.wanted, source, executor)
-    for policy in (question.drawn_by, wanted or question.drawn_by):
+    wanted = None if target is None else fitted(target, source, executor)
+    for policy in (logging, wanted or logging):
         _refuse_unknown(source, policy)
-    drawn, spec = fitted(question.drawn_by, source, executor), IntervalSpec(confidence=question.confidence)
-    checking = CheckPass(source, drawn, wanted, spec, question.true_totals)
-    return checking.run(executor, question.progress)
+    return CheckPass(source, fitted(logging, source, executor), wanted, spec, totals).run(executor, progress)
 
 
 def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
@@ -93,7 +97,7 @@ class CheckPass:
         logging: AnyPolicy,
         target: AnyPolicy | None,
         spec: IntervalSpec,
-        totals: dict[str, float] | None,
+        totals: Mapping[str, float] | None,
     ) -> None:
         self.source, self.target, self.spec, self.totals = source, target, spec, totals
         self.logging = logging = remembering(logging)  # its laws of the samples are asked for several times

@@ -5,13 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import platform
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
+from inspect import signature
+from os import PathLike, fspath
 from typing import Any, Self
 
 from ..frames import Tabular
+from ..language.argument import plain
 from ..log.source import Source
 from ..readers.log import period_of
 from ..report.document import Answer, Document, Finding, Section, of_models, worst
@@ -32,10 +35,18 @@ def now() -> str:
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> str:
-    """Return the Python call that repeats a job; arguments equal to their defaults are left out."""
-    words = [first] + [f"{name}={value!r}" for name, value in arguments.items() if (defaults or {}).get(name) != value]
-    return f"offrank.{function}({', '.join(words)})"
+def call(verb: Callable[..., Any], first: str, arguments: Mapping[str, Any]) -> str:
+    """Return the Python call that repeats a job; keywords that are equal to their defaults are left out."""
+    keywords = (one for one in signature(verb).parameters.values() if one.kind is one.KEYWORD_ONLY)
+    defaults = {one.name: one.default for one in keywords}
+    values = plain(arguments).items()
+    words = [f"{name}={value!r}" for name, value in values if name not in defaults or value != defaults[name]]
+    return f"offrank.{verb.__name__}({', '.join([first, *words])})"
+
+
+def written(log: Any) -> str:
+    """Return what stands in a call for a log: its path; `log` for an object."""
+    return repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +14,13 @@ from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
-from ..log.source import Needs
+from ..log.source import Needs, Source
+from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy, law
-from ..running.executors import Progress
+from ..reward_models.fitting import fit_models
+from ..running.executors import Executor, Progress
 from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions
+from .counts import AnyEstimator
 from .selection import EstimatorSelector, SelectedEstimator
 
 ROWS = 5000
@@ -85,6 +88,27 @@ class SimulatedSelection:
         names = sorted(set.intersection(*every)) if every else []
         good = {name: sum(one.logs for one in self.kinds if one.errors[name] <= NEAR) for name in names}
         return {name: count / max(self.logs, 1) for name, count in good.items()}
+
+
+def select_and_simulate(
+    source: Source,
+    logging: AnyPolicy,
+    target: AnyPolicy,
+    candidates: Sequence[AnyEstimator],
+    curve: Sequence[float] | None,
+    cluster: str | None,
+    worlds: int,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> tuple[SelectedEstimator, SimulatedSelection]:
+    """Choose an estimator, and see how often such a choice is right. worlds: simulated logs of each kind of users."""
+    spec = IntervalSpec("normal", cluster=cluster).with_clusters_of(source)
+    learnt = tuple(fit_models(candidates, source, executor, progress, spec.columns))
+    drawn, wanted = (fitted(one, source, executor) for one in (logging, target))
+    sample = CONTEXTS if worlds else 0
+    selector = EstimatorSelector(source, drawn, curve, spec, learnt, executor, progress, sample=sample)
+    choice = selector.select(wanted)
+    return choice, simulate_selection(selector, wanted, choice, worlds, progress)
 
 
 def simulate_selection(

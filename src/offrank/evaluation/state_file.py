@@ -93,15 +93,10 @@ class State:
         except TypeError as error:
             raise StateError(f"{path} is damaged: {error}", "write it again") from error
 
-    @property
-    def asked(self) -> Question:
-        """The question, made again from the spellings."""
-        return Question.from_dict({name: value for name, value in self.question.items() if name != COLUMNS})
-
     def counted_by(self, where: str) -> tuple[Pass, Quantities]:
         """The pass that counted it and its quantities, made again from the spellings. where: the log in words."""
         source = without_rows(self.layout, where, self.period)
-        job = _pass_of(self.asked, self.learnt, source)
+        job = _pass_of(Question.from_dict(self.question, source), self.learnt)
         return job, job.quantities(source)
 
 
@@ -127,15 +122,15 @@ class FilesFold(Fold):
         return FileRows({file_name(self.folder, batch.file): last} if len(batch) else {})
 
 
-def _pass_of(question: Question, learnt: Fingerprint | None, source: Source) -> Pass:
-    """The pass of a question by which nothing is learnt; only the columns of the source matter."""
-    plan, spec = question.plan, question.spec.with_clusters_of(source)
+def _pass_of(question: Question, learnt: Fingerprint | None) -> Pass:
+    """The pass of a question by which nothing is learnt; only the columns of its source matter."""
+    plan, spec = question.plan, question.spec.with_clusters_of(question.source)
     curve = plan.trained.curve
     families = {repr(one): family(one, curve) for one in plan.estimators}
     job = Pass(plan.targets, plan.logging, families, spec, question.by, Provenance(curve, learnt))
-    job = replace(job, totals=question.true_totals, control=question.control)
-    known = question.compares and job.layout.tells_lists
-    return replace(job, no_history=OF_STATE if known else None).referenced(source)
+    job = replace(job, totals=question.totals, control=question.control)
+    known = plan.baseline is not None and job.layout.tells_lists
+    return replace(job, no_history=OF_STATE if known else None).referenced(question.source)
 
 
 def refuse_learnt(question: Question) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import AbilityError, ColumnError
 from ..evaluation.answer import answered
-from ..evaluation.question import Question
+from ..evaluation.question import Question, planned
+from ..inference.spec import AUTO, IntervalSpec
 from ..log.source import Source
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform, sorted_as
@@ -54,7 +55,8 @@ def suggestion(
     if not questions:
         return {}
     asked = list(dict.fromkeys(one for each in questions.values() for one in each.estimators))
-    answers = answered(Question(source, list(questions), logging, asked, **how)).verdicts
+    plan = planned(list(questions), logging, asked)
+    answers = answered(Question(log=source, plan=plan, spec=IntervalSpec(cluster=AUTO), **how)).verdicts
     first = next((name for name in questions if answers[name].usable), None)
     if first is None:
         return {"declined": answers[next(iter(questions))].reasons[0].text}

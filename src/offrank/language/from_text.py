@@ -16,6 +16,14 @@ from .spelling import listed, split
 
 TOTALS = ("clicked", "all")
 """The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""
+USUAL = ("ips", "snips")
+USUAL_OF_ARMS = ("snips", "snrips", "snipm")
+"""The estimators where nobody names any; in an A/B test of rankers that sort, those that need no whole slates."""
+CANDIDATES = (
+    *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
+    *("interpol(window=1)", "interpol(window=2)", "pbm"),
+)
+"""The estimators to choose from by default, of which a log and its policies usually allow only some."""
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
 
 

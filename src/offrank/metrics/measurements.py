@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,42 +11,49 @@ from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
 from ..findings.evidence import ComparisonEvidence
+from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
-from ..language.argument import asks
 from ..log.source import Source
 from ..policies.base import shuffles
 from ..policies.fit import counts, fitted
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import opened
+from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
 from ..sums.mean import Mean, ratio
 from . import comparisons
 from .comparisons import Comparison
 from .fold import ComparisonsFold
 from .measured import Found, Measured, Measurements, refuse_empty
-from .question import MetricsQuestion, Models
+
+Models = str | Sequence[str]
 
 
-@asks(MetricsQuestion)
-def measurements(question: MetricsQuestion) -> Measurements:
-    """The measurements that `offrank.measure` reports."""
-    return measure_models(question)
-
-
-def measure_models(question: MetricsQuestion) -> Measurements:
-    """Every metric of every model, in one pass over the log."""
-    source, score, executor = opened(question.log, question.columns), question.score, question.executor
+def measurements(
+    log: Any,
+    score: Models,
+    logging: str | AnyPolicy = "logged",
+    metrics: Any = ("counterfactual_disagreement",),
+    *,
+    spec: IntervalSpec | None = None,
+    by: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Measurements:
+    """Every metric of every model, in one pass over the log. spec: of the intervals; others as `offrank.measure`."""
+    source = opened(log, columns)
     fold = ComparisonsFold(
-        comparisons.metrics(question.metrics),
+        comparisons.metrics(metrics),
         (score,) if isinstance(score, str) else tuple(dict.fromkeys(score)),
-        fitted(named_policy(question.logging), source, executor),
-        question.spec.with_clusters_of(source),
-        question.by,
+        fitted(named_policy(logging), source, executor),
+        (spec or IntervalSpec(cluster=AUTO)).with_clusters_of(source),
+        by,
     )
     asked = Quantities(source)
     asked.add(Quantity("comparisons", fold), Quantity("impressions", ImpressionsFold()))
-    found = asked.reduce(executor, question.progress)
+    found = asked.reduce(executor, progress)
     impressions: Impressions = found["impressions"]
     impressions.refuse_none(source.describe())
     return refuse_empty(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
@@ -179,7 +186,9 @@ def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measure
     own: dict[str, Any] = {key: given.pop(key) for key in ("several", "draws", "form") if key in given}
     if own.get("draws"):
         own["seed"] = given.get("seed", 0)
-    return measurements(log, model, metrics=comparisons.METRICS[name](**own), **given)
+    levels = {key: given.pop(key) for key in ("cluster", "confidence", "replicates", "seed") if key in given}
+    spec = IntervalSpec(given.pop("interval", "studentised"), **{"cluster": AUTO, **levels})
+    return measurements(log, model, metrics=comparisons.METRICS[name](**own), spec=spec, **given)
 
 
 def _nothing_compared(metric: Comparison, logging: AnyPolicy, n: int) -> NoOverlapError:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..errors import NoOverlapError
 from ..language.formatting import Span, count, finite, listing, nine_digits, percent, quote
 from ..report.document import Answer, Cell, Document, Figures, Section, findings, worst
 from ..report.facts import again, asked, eyebrow, refusal
 from ..report.plots import Forest, ForestRow, Side
+from ..report.printable import Printed
 from ..sums.estimate import Interval
 from .measured import Measured, Measurements
 
@@ -16,6 +18,22 @@ _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected",
 
 ByModel = Mapping[str, Measured | NoOverlapError]
 """One metric of each model."""
+
+
+@dataclass(frozen=True, repr=False)
+class MetricsReport(Printed, Measurements):
+    """Metrics by (model, metric), with ways to print and save them."""
+
+    @property
+    def estimates(self) -> Measurements:
+        """Return the metrics, under the name that `evaluate` uses."""
+        return self
+
+    def to_document(self) -> Document:
+        """Return the page of the report and the terminal."""
+        return document(self)
+
+    __repr__ = Printed.__str__
 
 
 def document(found: Measurements) -> Document:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import cast
-
+from ..errors import UsageError
 from ..language.spelling import parse
+from .mixture import is_policy
 from .propensities import AnyPolicy
 from .registry import POLICIES
 
 
-def policy(spelling: str | AnyPolicy) -> AnyPolicy:
-    """The policy with this spelling; a policy is returned as it is.
+def policy(given: str | AnyPolicy) -> AnyPolicy:
+    """Return the policy that an object or a spelling stands for.
 
     Raises:
-        SpellingError: not a policy's spelling.
+        UsageError: not a policy.
     """
-    return cast(AnyPolicy, parse(spelling, POLICIES, "policy")) if isinstance(spelling, str) else spelling
+    found: AnyPolicy = parse(given, POLICIES, "policy") if isinstance(given, str) else given
+    if found is given and not is_policy(found):
+        raise UsageError(f"{given!r} is not a policy", "give one such as 'top(new_score)' or offrank.Top('new_score')")
+    return found

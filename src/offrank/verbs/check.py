@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from ..evaluation.check_pass import check_log
-from ..evaluation.question import LogCheck
-from ..evaluation.result import Result
-from ..language.argument import asks
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..language import from_text
+from .deferred import arguments, check_pass, named, reproducibility, spec
+
+if TYPE_CHECKING:
+    from ..evaluation.result import Result
+    from ..policies.propensities import AnyPolicy
+    from ..running.executors import Executor, Progress
 
 
-@asks(LogCheck)
-def check(question: LogCheck) -> Result:
+def check(
+    log: Any,
+    target: str | AnyPolicy | None = None,
+    logging: str | AnyPolicy = "logged",
+    *,
+    confidence: float = 0.99,
+    totals: Mapping[str, float] | None = None,
+    columns: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Result:
     """Check a log for problems that would make estimates from it wrong.
 
     For policies between the logging one and uniform (and `target`, if given) the mean importance
@@ -25,9 +40,9 @@ def check(question: LogCheck) -> Result:
         log: The log: from `read_log`, or anything that it takes.
         target: A policy whose support in the log is of interest.
         logging: The policy that drew the log. `logged` uses the propensities written in it.
+        confidence: Level of the intervals.
         totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
             50000}`.
-        confidence: Level of the intervals.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
@@ -43,4 +58,10 @@ def check(question: LogCheck) -> Result:
         >>> offrank.check("offrank-demo/log.parquet", "plackett_luce(old_score)").trustworthy
         True
     """
-    return check_log(question).with_facts(command=question.command("check"))
+    source = arguments.source(log, columns)
+    wanted, drawn = None if target is None else named.policy(target), named.policy(logging)
+    level = spec.IntervalSpec(confidence=confidence)
+    known = from_text.impression_totals(totals)
+    result = check_pass.check_log(source, drawn, wanted, level, known, executor, progress)
+    asked = {"columns": columns or None, "target": wanted, "logging": drawn, "totals": known, "confidence": confidence}
+    return result.with_facts(command=reproducibility.call(check, reproducibility.written(log), asked))

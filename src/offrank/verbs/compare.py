@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
-from ..evaluation.answer import answered
-from ..evaluation.bounding import answered_with_bounds
-from ..evaluation.question import TargetComparison
-from ..evaluation.result import Result
-from ..language.argument import asks
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from .deferred import answer, bounding, question, spec
+
+if TYPE_CHECKING:
+    from ..evaluation.arguments import Estimators, Examination, Target
+    from ..evaluation.result import Result
+    from ..policies.base import Policy
+    from ..policies.propensities import AnyPolicy
+    from ..running.executors import Executor, Progress
 
 
-@asks(TargetComparison)
-def compare(question: TargetComparison) -> Result:
+def compare(
+    log: Any,
+    target: Target | None = None,
+    logging: str | AnyPolicy = "logged",
+    estimators: Estimators | None = None,
+    *,
+    examination: Examination | None = None,
+    cluster: str | None = "auto",
+    confidence: float = 0.95,
+    interval: str = "studentised",
+    replicates: int = 200,
+    seed: int = 0,
+    by: str | None = None,
+    control: str | None = None,
+    totals: Mapping[str, float] | None = None,
+    held_out: str | PathLike[str] | None = None,
+    state: str | PathLike[str] | None = None,
+    bounds: bool = False,
+    reward_range: Sequence[float] | None = None,
+    click_model: Any = None,
+    baseline: str | Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    overwrite: bool = False,
+) -> Result:
     """Compare what target policies would have earned, on the same rows, in one pass over the log.
 
     Similar rankings have similar rewards in each row, so their paired difference is far more precise than two
@@ -73,5 +104,22 @@ def compare(question: TargetComparison) -> Result:
         >>> result.difference("new", "naive").low > 0
         True
     """
-    found = answered_with_bounds(question, question.against) if question.bounds else answered(question)
-    return found.comparing(question.against).with_facts(command=question.command("compare"))
+    plan = question.planned_comparison(target, logging, estimators, examination, baseline, bounds=bounds)
+    asked = question.Question(
+        log=log,
+        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        plan=plan,
+        by=by,
+        control=control,
+        totals=totals,
+        held_out=held_out,
+        state=state,
+        overwrite=overwrite,
+        bounded_by=question.BoundsAsked.of(bounds, reward_range, click_model),
+        columns=columns,
+        executor=executor,
+        progress=progress,
+    )
+    result = bounding.answered_with_bounds(asked) if bounds else answer.answered(asked)
+    command = asked.command(compare, baseline=None if baseline is None else plan.baseline)
+    return result.comparing(plan.baseline).with_facts(command=command)

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from ..evaluation.answer import numbers
-from ..evaluation.estimates import Numbers
-from ..evaluation.question import NumbersAsked
-from ..language.argument import asks
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .deferred import answer, question, spec
+
+if TYPE_CHECKING:
+    from ..evaluation.arguments import Estimators, Examination, Target
+    from ..evaluation.estimates import Numbers
+    from ..policies.propensities import AnyPolicy
+    from ..running.executors import Executor, Progress
 
 
-@asks(NumbersAsked)
-def estimate(question: NumbersAsked) -> Numbers:
+def estimate(
+    log: Any,
+    target: Target,
+    logging: str | AnyPolicy = "logged",
+    estimators: Estimators = ("ips", "snips"),
+    *,
+    examination: Examination | None = None,
+    cluster: str | None = "auto",
+    confidence: float = 0.95,
+    interval: str = "studentised",
+    replicates: int = 200,
+    seed: int = 0,
+    by: str | None = None,
+    control: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Numbers:
     """Estimate what target policies would have earned, with intervals and effective sizes alone.
 
     The numbers are those of `offrank.evaluate`, in a fraction of its time for short logs. The log is not checked, and
@@ -52,4 +74,14 @@ def estimate(question: NumbersAsked) -> Numbers:
         >>> print(round(numbers["snips"].value, 2))
         0.55
     """
-    return numbers(question)
+    asked = question.Question(
+        log=log,
+        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        plan=question.planned(target, logging, estimators, examination),
+        by=by,
+        control=control,
+        columns=columns,
+        executor=executor,
+        progress=progress,
+    )
+    return answer.numbers(asked)

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-from ..evaluation.answer import answered
-from ..evaluation.bounding import answered_with_bounds
-from ..evaluation.question import WithBounds
-from ..evaluation.result import Result
-from ..language.argument import asks
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from .deferred import answer, bounding, question, spec
+
+if TYPE_CHECKING:
+    from ..evaluation.arguments import Estimators, Examination, Target
+    from ..evaluation.result import Result
+    from ..policies.propensities import AnyPolicy
+    from ..running.executors import Executor, Progress
 
 
-@asks(WithBounds)
-def evaluate(question: WithBounds) -> Result:
+def evaluate(
+    log: Any,
+    target: Target,
+    logging: str | AnyPolicy = "logged",
+    estimators: Estimators = ("ips", "snips"),
+    *,
+    examination: Examination | None = None,
+    cluster: str | None = "auto",
+    confidence: float = 0.95,
+    interval: str = "studentised",
+    replicates: int = 200,
+    seed: int = 0,
+    by: str | None = None,
+    control: str | None = None,
+    totals: Mapping[str, float] | None = None,
+    held_out: str | PathLike[str] | None = None,
+    state: str | PathLike[str] | None = None,
+    bounds: bool = False,
+    reward_range: Sequence[float] | None = None,
+    click_model: Any = None,
+    columns: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    overwrite: bool = False,
+) -> Result:
     """Estimate what target policies would have earned per impression, in one pass over the log.
 
     Parameters:
@@ -63,5 +92,20 @@ def evaluate(question: WithBounds) -> Result:
         >>> print(result.verdict)
         better: top(new_score) +31.78 % (+24.15 % to +39.63 %), 0.8187 (0.7594 to 0.8777) as logged, by snips; ...
     """
-    found = answered_with_bounds(question) if question.bounds else answered(question)
-    return found.with_facts(command=question.command("evaluate"))
+    asked = question.Question(
+        log=log,
+        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        plan=question.planned(target, logging, estimators, examination, bounds=bounds),
+        by=by,
+        control=control,
+        totals=totals,
+        held_out=held_out,
+        state=state,
+        overwrite=overwrite,
+        bounded_by=question.BoundsAsked.of(bounds, reward_range, click_model),
+        columns=columns,
+        executor=executor,
+        progress=progress,
+    )
+    result = bounding.answered_with_bounds(asked) if bounds else answer.answered(asked)
+    return result.with_facts(command=asked.command(evaluate))

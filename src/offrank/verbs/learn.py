@@ -17,6 +17,7 @@ from ..learning import splits
 from ..learning.search import Criterion
 from ..learning.training import Training, policy_file, search_of
 from ..policies.fit import fitted
+from ..policies.named import policy
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
 from .evaluate import evaluate
@@ -87,7 +88,7 @@ def learn(
     refuse_outputs(path, log=log, read=[logging], overwrite=overwrite)
     search = search_of(method, epochs, criterion, confidence, seed, labels)
     source = arguments.source(log, columns)
-    drawn, tested = fitted(arguments.policy(logging), source, executor), None
+    drawn, tested = fitted(policy(logging), source, executor), None
     training = Training(search, split, bits, interactions, labels, overwrite)
     trained = training.run(source, drawn, target, executor, progress, say)
     if test:

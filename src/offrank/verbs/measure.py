@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from ..evaluation import reproducibility
-from ..language.argument import asks
-from ..metrics import page as metrics_page
-from ..metrics.measured import Measurements
-from ..metrics.measurements import measure_models
-from ..metrics.question import MetricsQuestion
-from ..report.document import Document
-from ..report.printable import Printed
+from .deferred import measurements, page, reproducibility, spec
+
+if TYPE_CHECKING:
+    from ..metrics.measurements import Models
+    from ..metrics.page import MetricsReport
+    from ..policies.propensities import AnyPolicy
+    from ..running.executors import Executor, Progress
 
 
-@asks(MetricsQuestion)
-def measure(question: MetricsQuestion) -> MetricsReport:
+def measure(
+    log: Any,
+    score: Models,
+    logging: str | AnyPolicy = "logged",
+    metrics: Any = ("counterfactual_disagreement",),
+    *,
+    cluster: str | None = "auto",
+    confidence: float = 0.95,
+    interval: str = "studentised",
+    replicates: int = 200,
+    seed: int = 0,
+    by: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> MetricsReport:
     """Compute any number of metrics of any number of models, in one pass over the log.
 
     Parameters:
@@ -52,22 +66,16 @@ def measure(question: MetricsQuestion) -> MetricsReport:
         >>> round(report["new_score", "counterfactual_disagreement"].value, 2)
         0.35
     """
-    found = measure_models(question)
+    found = measurements.measurements(
+        log,
+        score,
+        logging,
+        metrics,
+        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        by=by,
+        columns=columns,
+        executor=executor,
+        progress=progress,
+    )
     facts = {**found.facts, "versions": reproducibility.versions(), "created": reproducibility.now()}
-    return MetricsReport(found.found, found.groups, facts)
-
-
-@dataclass(frozen=True, repr=False)
-class MetricsReport(Printed, Measurements):
-    """Metrics by (model, metric), with ways to print and save them."""
-
-    @property
-    def estimates(self) -> Measurements:
-        """Return the metrics, under the name that `evaluate` uses."""
-        return self
-
-    def to_document(self) -> Document:
-        """Return the page of the report and the terminal."""
-        return metrics_page.document(self)
-
-    __repr__ = Printed.__str__
+    return page.MetricsReport(found.found, found.groups, facts)

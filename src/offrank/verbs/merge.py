@@ -58,8 +58,7 @@ def merge(
             result = result.comparing(found.question["baseline"])
     if state is not None:
         found.save(Path(state))
-    said = {"state": None if state is None else fspath(state)}
-    command = reproducibility.call("merge", repr(names), said, merge.__kwdefaults__)
+    command = reproducibility.call(merge, repr(names), {"state": state})
     read = tuple(inputs_in(names, state))
     log = replace(result.metadata.log, period=found.period)
     return replace(result.with_facts(command=command, log=log), read=read)

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from ..evaluation import arguments
-from ..evaluation.reproducibility import facts
-from ..evaluation.selected_estimators import SelectedEstimators
-from ..evaluation.selection import EstimatorSelector
-from ..evaluation.selection_question import EstimatorSelection
-from ..evaluation.simulated_selection import CONTEXTS, simulate_selection
-from ..inference.spec import IntervalSpec
-from ..language.argument import asks
-from ..policies.fit import fitted
-from ..reward_models.fitting import fit_models
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from ..language.argument import plain
+from ..language.from_text import CANDIDATES
+from .deferred import arguments, named, reproducibility, selected_estimators, simulated_selection
+
+if TYPE_CHECKING:
+    from ..evaluation.arguments import Estimators, Examination
+    from ..evaluation.selected_estimators import SelectedEstimators
+    from ..policies.propensities import AnyPolicy
+    from ..running.executors import Executor, Progress
 
 
-@asks(EstimatorSelection)
-def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
+def select_estimators(
+    log: Any,
+    target: str | AnyPolicy,
+    logging: str | AnyPolicy = "logged",
+    estimators: Estimators = CANDIDATES,
+    *,
+    examination: Examination | None = None,
+    cluster: str | None = "auto",
+    worlds: int = 10,
+    columns: Mapping[str, str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> SelectedEstimators:
     """Choose the estimator with the smallest estimated error for a log and a target.
 
     The bias of each candidate shows in its differences to estimates that assume less, for the target and for
@@ -49,16 +63,23 @@ def select_estimators(question: EstimatorSelection) -> SelectedEstimators:
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
         'snips'
     """
-    source, executor, progress = arguments.source(question.log, question.columns), question.executor, question.progress
-    spec = IntervalSpec("normal", cluster=question.cluster).with_clusters_of(source)
-    listed = tuple(fit_models(question.candidates, source, executor, progress, spec.columns))
-    curve, worlds = question.trained.curve, question.worlds
-    drawn, wanted = (fitted(one, source, executor) for one in (question.drawn_by, question.asked))
-    selector = EstimatorSelector(
-        source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0
+    drawn, wanted = named.policy(logging), arguments.only_policy(target)
+    candidates, trained = arguments.candidate_estimators(estimators), arguments.examination(examination)
+    if worlds < 0:
+        raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")
+    source = arguments.source(log, columns)
+    choice, simulated = simulated_selection.select_and_simulate(
+        source, drawn, wanted, candidates, trained.curve, cluster, worlds, executor, progress
     )
-    choice = selector.select(wanted)
-    simulated = simulate_selection(selector, wanted, choice, worlds, progress)
-    title = f"Which estimator for {question.asked!r}?"
-    said = {**question.said("question"), "command": question.command("select_estimators")}
-    return SelectedEstimators(choice, simulated, facts=facts("estimator-selection", title, source, **said))
+    asked = {
+        "target": wanted,
+        "logging": drawn,
+        "estimators": candidates,
+        "examination": trained.curve,
+        "cluster": None if cluster == "none" else cluster,
+        "worlds": worlds,
+    }
+    call = reproducibility.call(select_estimators, reproducibility.written(log), {"columns": columns or None, **asked})
+    title = f"Which estimator for {wanted!r}?"
+    facts = reproducibility.facts("estimator-selection", title, source, **plain(asked), command=call)
+    return selected_estimators.SelectedEstimators(choice, simulated, facts=facts)

@@ -24,6 +24,7 @@ from ...metrics.cmip_models import Relevance, judged, views
 from ...metrics.conditional_information import Cmip
 from ...policies.base import Policy
 from ...policies.fit import fitted
+from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law, law_needs
 from ...report.document import Document, Section, worst
 from ...report.facts import again
@@ -149,7 +150,7 @@ def select_clicks(
     seed, found, source = seed_number(seed), models(model), arguments.source(log, columns)
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
-    policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
+    policy, column = _ranking(named_policy(logging), source, executor), query_column(found, by)
     seen = {name: views(one, relevance, seed) for name, one in found.items()}
     drawn = [*chain(*seen.values())]
     read: dict[str, Any] = {"executor": executor, "progress": progress}

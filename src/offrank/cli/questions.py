@@ -1,0 +1,190 @@
+"""The verbs whose options are read from their signature and their docstring: `evaluate`, `compare`, `check` and others.
+
+A parameter of such a verb is an option by itself. What its text stands for, where that is no plain text or number, and
+where it stands in the help is said here, by its name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+import offrank
+
+from ..errors import UsageError
+from ..language import from_text
+from ..language.argument import first_sentence, interval_level, parameter_docs
+from ..language.spelling import listed
+from .layout import VerbCommand, option
+from .options import (
+    FILE,
+    Decorator,
+    checkpoint_options,
+    overwrite,
+    page_options,
+    results_options,
+    with_options,
+    worth_options,
+    writable,
+    written_options,
+)
+from .require import require
+from .running import run_verb
+from .spelled import ColumnType, SpelledType, names_of
+
+_GIVEN = {"log", "columns", "executor", "progress", "overwrite"}
+"""Parameters of all verbs: what the command line has other options for."""
+_USES = {
+    "log": ("totals", "held_out"),
+    "uncertainty": ("cluster", "confidence", "interval", "replicates", "seed", "control", "worlds"),
+    "output": ("state",),
+}
+"""Where options stand in the help, if not among those of the question."""
+_SPELLS = {
+    "target": "policy",
+    "logging": "policy",
+    "estimators": "estimator",
+    "interval": "kind of interval",
+    **dict.fromkeys(("cluster", "by", "control", "score"), "column"),
+}
+_METAVARS = {
+    "examination": "P,P,...|MODEL",
+    "interval": "KIND",
+    "totals": "clicked=N,all=N",
+    "held_out": "POLICY.NPZ",
+    "reward_range": "LEAST,MOST",
+    "click_model": "MODEL",
+    "baseline": "NAME",
+    "score": "SCORE",
+    "metrics": "METRIC",
+}
+_FLAGS = {"estimators": ("-e", "--estimator"), "metrics": ("-m", "--metric")}
+_SEVERAL: dict[str, Callable[[Any], Any] | None] = {
+    "target": from_text.named_policies,
+    "estimators": from_text.some_estimators,
+    "metrics": listed,
+    "score": None,
+}
+"""Options that may be given several times, and what makes one value of their texts."""
+_READ_BY: dict[str, Callable[[Any], Any]] = {
+    "examination": from_text.examination,
+    "confidence": interval_level,
+    "totals": from_text.totals,
+    "reward_range": from_text.reward_limits,
+}
+
+
+def options_of(verb: Callable[..., Any], *, one_target: bool = False) -> Decorator:
+    """Return the options of a verb, one for each parameter. one_target: whether it takes no more than one."""
+    said = parameter_docs(verb)
+    found = (one for name, one in inspect.signature(verb).parameters.items() if name not in _GIVEN)
+    return with_options(*(_option(one, said.get(one.name, ""), one_target=one_target) for one in found))
+
+
+def _option(parameter: inspect.Parameter, said: str, *, one_target: bool) -> Decorator:
+    name, default = parameter.name, parameter.default
+    use = next((use for use, names in _USES.items() if name in names), "question")
+    settings: dict[str, Any] = {"help": first_sentence(said), "use": use, "metavar": _METAVARS.get(name)}
+    if name in _SPELLS:
+        kind = _SPELLS[name]
+        settings["type"] = ColumnType() if kind == "column" else SpelledType(kind)
+        settings["metavar"] = _METAVARS.get(name, kind.upper())
+    if default is inspect.Parameter.empty:
+        settings["required"] = True
+    else:
+        settings |= {"default": default, "show_default": default is not None and default is not False}
+        settings["is_flag"] = default is False
+    read = _READ_BY.get(name)
+    if name in _SEVERAL and not (one_target and name == "target"):
+        settings["multiple"], read = True, _SEVERAL[name]
+    if read is not None:
+        settings["callback"] = lambda _context, _option, given: None if given is None else read(given)
+    if name == "state":
+        settings |= {"type": FILE, "callback": writable}
+    return option(*_FLAGS.get(name, (f"--{name.replace('_', '-')}",)), name, **settings)
+
+
+class QuestionCommand(VerbCommand):
+    """A verb of offrank, by its name, whose options are made when first needed.
+
+    more: options of the command line only. one_target: see `options_of`.
+    """
+
+    def __init__(
+        self, *given: Any, verb: str, more: tuple[Decorator, ...] = (), one_target: bool = False, **known: Any
+    ):
+        self._made: list[click.Parameter] | None = None
+        self._verb, self._more, self._one_target = verb, more, one_target
+        super().__init__(*given, **known)
+
+    @property
+    def params(self) -> list[click.Parameter]:
+        """The options: the log's location, what is asked, and what is written."""
+        if self._made is None:
+            asked = options_of(getattr(offrank, self._verb), one_target=self._one_target)
+            last = (results_options, checkpoint_options, page_options, overwrite)
+            self._made = _made_by(written_options, asked, *self._more, *last)
+        return self._made
+
+    @params.setter
+    def params(self, _given: list[click.Parameter]) -> None:
+        """Ignore what a decorator gives: there is none."""
+
+
+def _made_by(*options: Decorator) -> list[click.Parameter]:
+    """Return the options that these decorators add to a command."""
+
+    def command() -> None: ...
+
+    with_options(*options)(command)
+    return command.__click_params__[::-1]  # type: ignore[attr-defined]
+
+
+@click.command(cls=QuestionCommand, verb="evaluate", more=(worth_options, require))
+def evaluate(log: str | list[str], **options: Any) -> None:
+    """What would TARGET have earned per impression, had it drawn the slates of LOG?
+
+    offrank evaluate log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)' -e snips -e ipm
+    """
+    run_verb(offrank.evaluate, log, options)
+
+
+@click.command(cls=QuestionCommand, verb="compare", more=(worth_options, require))
+def compare(log: str | list[str], **options: Any) -> None:
+    """Which TARGET would have earned more? Paired differences, on the same impressions of LOG.
+
+    offrank compare log.parquet --target 'a=top(a)' --target 'b=top(b)' --logging 'plackett_luce(old_score)'
+    """
+    targets, baseline = options["target"], options["baseline"] or ""
+    names = [*targets] if isinstance(targets, dict) else [targets]
+    plain = baseline.isidentifier() and baseline not in {*names, "logged", *names_of("policy")}
+    if targets and plain:  # said before anything is imported that compares
+        raise UsageError(f"the baseline {baseline!r} is no target", f"use one of {', '.join([*names, 'logged'])}")
+    run_verb(offrank.compare, log, options)
+
+
+@click.command(cls=QuestionCommand, verb="check", one_target=True)
+def check(log: str | list[str], **options: Any) -> None:
+    """Is LOG fit to judge other rankings by? Propensities, weights, support, sub-sampling."""
+    run_verb(offrank.check, log, options)
+
+
+@click.command(cls=QuestionCommand, verb="measure")
+def measure(log: str | list[str], **options: Any) -> None:
+    """Which model's SCORE agrees best with the clicks of LOG, whatever stood at the top?
+
+    offrank measure log.parquet --score new_score --score old_score --logging 'plackett_luce(old_score)'
+    """
+    run_verb(offrank.measure, log, options)
+
+
+@click.command("estimators", cls=QuestionCommand, verb="select_estimators", one_target=True)
+def select_estimators(log: str | list[str], **options: Any) -> None:
+    """Which estimator has the least error for LOG and TARGET?
+
+    offrank select estimators log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)'
+    """
+    run_verb(offrank.select_estimators, log, options)

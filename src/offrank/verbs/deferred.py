@@ -1,0 +1,50 @@
+"""The modules by which verbs answer, each imported when it is first used: options are made of signatures alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..language.registry import Later
+
+__all__ = [
+    "answer",
+    "arguments",
+    "bounding",
+    "check_pass",
+    "measurements",
+    "named",
+    "page",
+    "question",
+    "reproducibility",
+    "selected_estimators",
+    "simulated_selection",
+    "spec",
+]
+
+if TYPE_CHECKING:
+    from ..evaluation import (
+        answer,
+        arguments,
+        bounding,
+        check_pass,
+        question,
+        reproducibility,
+        selected_estimators,
+        simulated_selection,
+    )
+    from ..inference import spec
+    from ..metrics import measurements, page
+    from ..policies import named
+else:
+    answer = Later("..evaluation.answer", __package__)
+    arguments = Later("..evaluation.arguments", __package__)
+    bounding = Later("..evaluation.bounding", __package__)
+    check_pass = Later("..evaluation.check_pass", __package__)
+    measurements = Later("..metrics.measurements", __package__)
+    named = Later("..policies.named", __package__)
+    page = Later("..metrics.page", __package__)
+    question = Later("..evaluation.question", __package__)
+    reproducibility = Later("..evaluation.reproducibility", __package__)
+    selected_estimators = Later("..evaluation.selected_estimators", __package__)
+    simulated_selection = Later("..evaluation.simulated_selection", __package__)
+    spec = Later("..inference.spec", __package__)
