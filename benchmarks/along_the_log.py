@@ -24,7 +24,7 @@ from offrank.checks.log import BY_ROW
 from offrank.checks.propensities import UniformWeightsFold
 from offrank.findings import cautions_for
 from offrank.language.formatting import percent
-from offrank.policies.named import policy
+from offrank.policies.registry import policy
 from offrank.running.executors import run
 
 Rng = np.random.Generator

@@ -42,7 +42,7 @@ def log(seed: int, rows: int) -> pa.Table:
 
 
 def truth(policy: offrank.Linear, fresh: Any) -> float:
-    source = fresh.select(policy.needs("rank_probs"))
+    source = fresh.select(policy.reads("rank_probs"))
     chances = [policy.rank_probs(one.contexts, one.contexts.candidates)[:, :, 0] @ EARNS for one in source.batches(0)]
     return float(np.concatenate(chances).mean())
 

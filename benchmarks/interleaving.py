@@ -13,7 +13,6 @@ import numpy as np
 from offrank.log.batch import Contexts
 from offrank.policies import policy
 from offrank.policies.base import all_items
-from offrank.policies.pair_law import pair_probs
 
 POLICIES = (
     "interleaved(top(a), top(b))",
@@ -63,7 +62,7 @@ def seconds(spelling: str, here: Contexts, pairs: int) -> list[float]:
         (lambda: found.log_prob(here, slates), len(here)),
         (lambda: found.slot_probs(here, slates), len(here)),
         (lambda: found.rank_probs(here, items), len(here)),
-        (lambda: pair_probs(found, few), pairs),
+        (lambda: found.pair_probs(few), pairs),
         (lambda: found.sample(here, np.random.default_rng(1)), len(here)),
     ]
     return [min(map(timed, [ask] * 3)) / rows if rows else float("nan") for ask, rows in abilities]

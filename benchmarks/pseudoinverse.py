@@ -16,7 +16,6 @@ from offrank.estimators.pseudoinverse.gamma import pseudoinverse
 from offrank.log.batch import Contexts, Floats, LogBatch, RunCache, Shown
 from offrank.policies import EpsilonUniform, PlackettLuce, Policy, Top, Uniform, propensities
 from offrank.policies.base import all_items
-from offrank.policies.pair_law import pair_probs, uniform_pairs
 
 SPACES = ((10, 5), (100, 10))
 
@@ -62,7 +61,7 @@ def first(batch: LogBatch) -> Contexts:
 def measure(items: int, slots: int, rows: int, repeats: int) -> None:
     batch = log(rows, items, slots, seed=1)
     one = first(batch)
-    gamma = pair_probs(PlackettLuce("old"), one)[0]
+    gamma = PlackettLuce("old").pair_probs(one)[0]
     flat = gamma.reshape(items * slots, -1)
     inverse = np.linalg.pinv(flat)
     few = min(rows, 2000)
@@ -73,8 +72,8 @@ def measure(items: int, slots: int, rows: int, repeats: int) -> None:
         "np.linalg.pinv": lambda: np.linalg.pinv(flat),
         "np.linalg.pinv, hermitian": lambda: np.linalg.pinv(flat, hermitian=True),
         "Cholesky, null space known": lambda: pseudoinverse(gamma),
-        "Gamma of Plackett-Luce itself": lambda: pair_probs(PlackettLuce("old"), one),
-        "Gamma of uniform itself": lambda: uniform_pairs(one),
+        "Gamma of Plackett-Luce itself": lambda: PlackettLuce("old").pair_probs(one),
+        "Gamma of uniform itself": lambda: Uniform().pair_probs(one),
     }
     show("One Gamma, inverted", in_turn(inverting, repeats), 1, "np.linalg.pinv")
     weighing = {

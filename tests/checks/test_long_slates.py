@@ -75,7 +75,7 @@ def test_check_counts_the_rows_that_it_did_not_compare(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("slots", "refused"), [(400, False), (575, True)])
 def test_the_law_of_a_row_takes_a_second_at_most(slots: int, refused: bool) -> None:
     source, policy = offrank.read_log(log(1, slots)), offrank.PlackettLuce("old_score")
-    [batch] = source.select(policy.needs("rank_probs")).batches(0)
+    [batch] = source.select(policy.reads("rank_probs")).batches(0)
     items = np.zeros((1, 1), np.int64)
     if not refused:
         assert policy.rank_probs(batch.contexts, items).sum() == pytest.approx(1, rel=1e-9)

@@ -17,7 +17,6 @@ from offrank.findings.evidence_rows import PlaceboEvidence
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.policies.by import By
-from offrank.policies.propensities import law as law_of
 
 QUERIES, ITEMS, SLOTS = 3, 4, 2
 LISTS = np.array(list(permutations(range(ITEMS), SLOTS)))
@@ -58,7 +57,7 @@ def every_list(laws: tuple[str, ...], clicks: Any, lost: float = 1.0) -> tuple[B
     made["candidates"] = list(np.broadcast_to(np.arange(ITEMS), (len(arm), ITEMS)))
     assert isinstance(arms, By)
     source = offrank.read_log(pa.table(made))
-    needs = arms.needs("slot_probs") | offrank.log.Needs(frozenset(["clicks"]))
+    needs = arms.reads("slot_probs") | offrank.log.Needs(frozenset(["clicks"]))
     [batch] = source.select(needs).batches(0)
     known = np.exp(arms.log_prob(batch.contexts, batch.slates)) * np.where(arm == 1, UNEQUAL, 1)
     shown = batch.take(np.flatnonzero(known))
@@ -67,7 +66,7 @@ def every_list(laws: tuple[str, ...], clicks: Any, lost: float = 1.0) -> tuple[B
 
 def of_lists(law: str, batch: LogBatch) -> np.ndarray:
     """[q, lists] the probability of each list, by rows of which each list and query is one."""
-    whole, found = law_of(policy(law), "log_prob"), np.zeros((QUERIES, len(LISTS)))
+    whole, found = policy(law).law("log_prob"), np.zeros((QUERIES, len(LISTS)))
     for query in range(QUERIES):
         contexts = batch.contexts.take(np.full(len(LISTS), query))
         found[query] = np.exp(whole.log_prob(contexts, LISTS))
@@ -81,7 +80,7 @@ def contexts_of(laws: tuple[str, ...]) -> LogBatch:
     made["candidates"] = list(np.broadcast_to(np.arange(ITEMS), (QUERIES, ITEMS)))
     arms = policy(f"by(arm, {{A: {laws[0]}, B: {laws[1]}}})")
     assert isinstance(arms, By)
-    [batch] = offrank.read_log(pa.table(made)).select(arms.needs("slot_probs")).batches(0)
+    [batch] = offrank.read_log(pa.table(made)).select(arms.reads("slot_probs")).batches(0)
     return batch
 
 

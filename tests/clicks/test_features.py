@@ -178,7 +178,7 @@ def test_direct_reads_features(models: dict[str, Fitted], unseen: pa.Table) -> N
     policy = PlackettLuce("first", log=True)
     for name in ("pbm(attraction=linear)", "ubm(attraction=boosted)"):  # by rank, and slate by slate
         model = models[name]
-        (batch,) = read_log(unseen.slice(0, 20)).select(model.needs() | policy.needs("rank_probs")).batches(0)
+        (batch,) = read_log(unseen.slice(0, 20)).select(model.needs() | policy.reads("rank_probs")).batches(0)
         every = np.stack([model.click_probs(batch.contexts, batch.slates[:, order]) for order in _orders()])
         law = np.stack([np.exp(policy.log_prob(batch.contexts, batch.slates[:, order])) for order in _orders()])
         found = predicted(model, policy, batch, 10)

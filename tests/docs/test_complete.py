@@ -10,7 +10,7 @@ import offrank
 from offrank import errors, findings
 from offrank.estimators.named import ESTIMATORS
 from offrank.log.schema import LONG_ROLES, ROLES
-from offrank.policies.named import POLICIES
+from offrank.policies.registry import POLICIES
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE, DOCS = ROOT / "src" / "offrank", ROOT / "docs"

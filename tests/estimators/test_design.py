@@ -16,8 +16,8 @@ from offrank.estimators.fold import Layout
 from offrank.estimators.wrappers import without_normalisation
 from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Needs
-from offrank.policies import policy, propensities
-from offrank.policies.base import unable
+from offrank.policies import PlackettLuce, policy, propensities
+from offrank.policies.base import Ability
 from offrank.sums.estimate import Design
 from offrank.testing.exact import MemorySource
 from tests.exact.test_registry import ESTIMATOR_EXAMPLES
@@ -222,22 +222,14 @@ def test_a_sample_of_the_contexts_tells_nearly_the_same() -> None:
         assert one.effective == pytest.approx(whole[key].effective, rel=0.25)
 
 
-class Unable:
+class Unable(PlackettLuce):
     """A target that cannot draw."""
 
-    def __init__(self) -> None:
-        self.inner = policy("plackett_luce(new)")
-
-    def needs(self, ability: str) -> Needs:
-        if ability == "sample":
-            unable(self, "sample", "no")
-        return self.inner.needs(ability)
+    def reads(self, ability: Ability) -> Needs:
+        return self.refuse(ability) if ability == "sample" else super().reads(ability)
 
     def sample(self, *_: Any) -> Any:
-        unable(self, "sample", "no")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
+        self.refuse("sample")
 
 
 def coins(share: float, n: int, rng: np.random.Generator) -> pa.Table:
@@ -276,7 +268,7 @@ def test_a_healthy_log_is_not_warned_of() -> None:
 
 @pytest.mark.parametrize(
     ("target", "logging"),
-    [(Unable(), "plackett_luce(old)"), ("top(new)", "written(slate=chance)"), ("top(new)", "logged")],
+    [(Unable("new"), "plackett_luce(old)"), ("top(new)", "written(slate=chance)"), ("top(new)", "logged")],
 )
 def test_where_the_policies_cannot_tell_there_is_no_design(target: Any, logging: str) -> None:
     log = coins(0.3, 200, np.random.default_rng(2))

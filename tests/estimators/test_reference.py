@@ -11,8 +11,8 @@ from offrank.estimators.base import Reference
 from offrank.estimators.fold import Layout, TermsFold, needs
 from offrank.estimators.named import REFERENCES
 from offrank.log.batch import LogBatch
-from offrank.policies.named import policy
 from offrank.policies.propensities import propensities
+from offrank.policies.registry import policy
 from offrank.sums.moments import MomentsFold
 from tests.verbs.logs import LOGGING, TARGET, coins, search
 

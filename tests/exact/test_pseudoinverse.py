@@ -15,7 +15,7 @@ from offrank.estimators.pseudoinverse.cache import SizedCache
 from offrank.evaluation.result import Result
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown, SparseFeatures
 from offrank.log.source import Needs
-from offrank.policies import PairProbs, Policy, policy, propensities
+from offrank.policies import Policy, policy, propensities
 from offrank.testing.conformance import take
 from offrank.testing.exact import MemorySource, Reward, World
 from offrank.testing.laws import Law, Situation
@@ -179,14 +179,14 @@ def test_additive_rewards_reach_slates_that_were_never_shown() -> None:
     assert each / batch.inclusion == pytest.approx([1, 1, -1])
 
 
-class _Written(PairProbs):
+class _Written(Policy):
     """Pair probabilities and nothing else."""
 
     def __init__(self, gamma: Floats) -> None:
         self.gamma = gamma
 
-    def needs(self, ability: str) -> object:
-        return policy("uniform").needs("pair_probs")
+    def reads(self, ability: str) -> object:
+        return policy("uniform").reads("pair_probs")
 
     def pair_probs(self, contexts: object) -> Floats:
         return self.gamma[None]
@@ -298,13 +298,13 @@ def test_slots_that_depend_on_each_other_are_not_independent(logging: str, targe
     assert "omit slots=independent" in error.value.remedy
 
 
-class _Apart:
+class _Apart(Policy):
     """Slot 0 shows item 0 or 1, slot 1 item 2 or 3, each drawn on its own."""
 
     first, second = 0.7, 0.2
 
-    def needs(self, ability: str) -> Needs:
-        return policy("uniform").needs("rank_probs")
+    def reads(self, ability: str) -> Needs:
+        return policy("uniform").reads("rank_probs")
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         table = np.array([[self.first, 0], [1 - self.first, 0], [0, self.second], [0, 1 - self.second], [0, 0]])
@@ -325,10 +325,10 @@ def test_slots_with_items_of_their_own_may_be_independent() -> None:
     assert weight.sum() != pytest.approx(len(batch))  # they are no ones
 
 
-class _ByFeature:
+class _ByFeature(Policy):
     """Draws the item with the larger feature first, mostly; scores and sizes are the same in every row."""
 
-    def needs(self, ability: str) -> Needs:
+    def reads(self, ability: str) -> Needs:
         return Needs(frozenset(["candidates", "features"]))
 
     def _weights(self, contexts: Contexts) -> Floats:
@@ -356,7 +356,7 @@ def _first_two(weights: Floats) -> Floats:
 class _ByItem(_ByFeature):
     """As `_ByFeature`, but it reads the ids of the items."""
 
-    def needs(self, ability: str) -> Needs:
+    def reads(self, ability: str) -> Needs:
         return Needs(frozenset(["candidates"]))
 
     def _weights(self, contexts: Contexts) -> Floats:

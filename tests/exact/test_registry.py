@@ -17,7 +17,7 @@ from offrank.log.batch import LogBatch, SparseFeatures
 from offrank.policies import Policy, policy
 from offrank.policies.boosted import Boosted
 from offrank.policies.linear import Encoding, Linear, Model
-from offrank.policies.named import POLICIES
+from offrank.policies.registry import POLICIES
 from offrank.testing.exact import MemorySource
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.models import Positions, fitted

@@ -19,7 +19,7 @@ from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
 from offrank.language.spelling import Frozen, Spelled, example, listed, parse, split
 from offrank.policies import By, Ranking, Top
-from offrank.policies.named import POLICIES, policy
+from offrank.policies.registry import POLICIES, policy
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,7 +20,6 @@ from offrank.learning.pi_opt import PiOpt
 from offrank.learning.trees import TreeSettings, fit, fit_ranks
 from offrank.log.batch import Contexts
 from offrank.policies import policy
-from offrank.policies.pair_law import pair_probs
 from offrank.running.executors import run
 from offrank.sums.base import total
 from offrank.testing.laws import Situation, law
@@ -89,7 +88,7 @@ def in_order(found: ContextSums) -> list[tuple[int, np.ndarray]]:
 @pytest.mark.parametrize(("m", "k"), [(5, 3), (4, 4), (3, 1), (1, 1)])
 def test_uniform_logging_has_a_closed_form(m: int, k: int) -> None:
     one = Contexts(np.arange(m)[None], np.array([m]), np.array([k]))
-    matrix = pseudoinverse(pair_probs(policy("uniform"), one)[0]).matrix
+    matrix = pseudoinverse(policy("uniform").pair_probs(one)[0]).matrix
     for slate in itertools.permutations(range(m), k):
         sums = ActionSums.zeros(np.array([m]), np.array([k]))
         sums.add(np.zeros(1, np.int64), np.array([slate]), np.array([3.0]))

@@ -14,7 +14,7 @@ import numpy as np
 from offrank.clicks import Fitted, click_model
 from offrank.estimators import ESTIMATORS, estimator
 from offrank.policies.linear import Encoding, Model
-from offrank.policies.named import POLICIES
+from offrank.policies.registry import POLICIES
 from tests.metamorphic.logs import FEATURES
 from tests.policies.stumps import saved
 

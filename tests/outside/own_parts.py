@@ -18,7 +18,7 @@ from offrank.inference.registry import Sampling
 from offrank.language.assumptions import ITEM_POSITION
 from offrank.language.spelling import Spelled
 from offrank.log.batch import Contexts, Floats, LogBatch
-from offrank.policies import POLICIES, AnyPolicy, Propensities
+from offrank.policies import POLICIES, Policy, Propensities
 from offrank.policies.mixture import UniformMixture
 from offrank.readers import READERS, Reader
 from offrank.readers.wide import Invalid, WideLog
@@ -53,7 +53,7 @@ class Half(Spelled, UniformMixture):
     """A uniform slate every other time."""
 
     name: ClassVar[str] = "half"
-    base: AnyPolicy
+    base: Policy
 
     def uniform_share(self, contexts: Contexts) -> Floats:
         """[n] probability of the uniform slate."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pytest
@@ -14,8 +14,7 @@ from offrank.estimators.pseudoinverse.overlap import overlap
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.log.source import Needs
 from offrank.metrics.orders import drawn_order_law, order_law
-from offrank.policies import FillsSlots, ItemWeights, PlackettLuce, Shuffles, Top, Uniform
-from offrank.policies.base import shuffles
+from offrank.policies import PlackettLuce, Policy, Top, Uniform
 from tests.policies.laws import contexts
 
 FOUND = contexts([[5.0, 2.0, 1.0], [1.0, 3.0, 9.0], [2.0, 2.0, 4.0]], [3, 3, 2])
@@ -23,28 +22,32 @@ SCORES = PlackettLuce(next(iter(FOUND.scores)))
 
 
 @dataclass(frozen=True)
-class Own:
+class Own(Policy):
     """A policy of one's own that says nothing of itself but which columns it needs."""
 
-    def needs(self, ability: Any) -> Needs:
-        return Uniform().needs(ability)
+    def reads(self, ability: Any) -> Needs:
+        return Uniform().reads(ability)
 
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"it is asked for {name}")
+    def refuse(self, ability: Any) -> NoReturn:
+        raise AssertionError(f"it is asked for {ability}")
 
 
-class Shuffling(Own, Shuffles):
+class Shuffling(Own):
     """All slates alike."""
 
+    shuffles: ClassVar[bool] = True
 
-class Weighing(Own, ItemWeights):
+
+class Weighing(Own):
     """Plackett-Luce under another name."""
+
+    draws_items: ClassVar[bool] = True
 
     def log_weights(self, contexts: Contexts) -> NDArray[np.float64]:
         return SCORES.log_weights(contexts)
 
 
-class Filling(Own, FillsSlots):
+class Filling(Own):
     """A slate is full where there are three slots."""
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
@@ -60,7 +63,7 @@ def test_a_policy_that_shuffles_has_the_inverse_of_uniform_slates() -> None:
     same, other = (overlap(logging, Top(SCORES.scores), FOUND) for logging in (Shuffling(), Uniform()))
     assert np.array_equal(same.sigma2, other.sigma2)
     assert np.array_equal(same.rho, other.rho)
-    assert [shuffles(one) for one in (Shuffling(), Uniform(), Weighing(), SCORES)] == [True, True, False, False]
+    assert [one.shuffles for one in (Shuffling(), Uniform(), Weighing(), SCORES)] == [True, True, False, False]
 
 
 def test_a_policy_that_draws_by_weights_has_orders_drawn_by_them() -> None:

@@ -14,7 +14,6 @@ from offrank.errors import AbilityError
 from offrank.log.batch import Contexts, Integers, LogBatch, Shown
 from offrank.policies import policy, propensities
 from offrank.policies.base import all_items
-from offrank.policies.pair_law import pair_probs
 from offrank.testing.exact import World, padded
 from offrank.testing.laws import Situation, Slate, law, rank_probs, slot_probs
 
@@ -215,7 +214,7 @@ def test_rank_probs(name: str, asked: str) -> None:
 @pytest.mark.parametrize("name", [*POLICIES, *RACES])
 def test_pair_probs(name: str) -> None:
     contexts = WORLD.contexts(np.arange(len(WORLD.situations)))
-    found = pair_probs(policy(name), contexts)
+    found = policy(name).pair_probs(contexts)
     expected = np.zeros(found.shape)
     for row in range(len(WORLD.situations)):
         for slate, chance in enumerated(name, row).items():
@@ -256,7 +255,7 @@ def test_a_context_without_slots_has_the_empty_slate(name: str, candidates: str)
     if name not in PARTIAL:
         assert one.log_prob(contexts, none) == pytest.approx(np.zeros(n), abs=1e-15)
         assert one.slot_probs(contexts, none).shape == (n, 0)
-        assert pair_probs(one, contexts).size == 0
+        assert one.pair_probs(contexts).size == 0
 
 
 @pytest.mark.parametrize("base", ["thompson(score, spread)", "noisy(logit, sd=1.5)"])
@@ -314,7 +313,7 @@ def test_what_is_no_candidate_cannot_be_drawn(name: str) -> None:
 
 
 def test_a_policy_needs_only_its_own_columns() -> None:
-    needed = policy("epsilon(plackett_luce(score), 0.1)").needs("log_prob")
+    needed = policy("epsilon(plackett_luce(score), 0.1)").reads("log_prob")
     assert (needed.roles, needed.scores, needed.weights) == ({"candidates"}, {"score"}, {"score"})
-    assert not policy("plackett_luce(score, log=True)").needs("log_prob").weights
-    assert policy("swaps(ranking(listed), 0.5)").needs("rank_probs").rankings == {"listed"}
+    assert not policy("plackett_luce(score, log=True)").reads("log_prob").weights
+    assert policy("swaps(ranking(listed), 0.5)").reads("rank_probs").rankings == {"listed"}

@@ -11,6 +11,7 @@ import pytest
 import offrank
 from offrank.errors import UsageError
 from offrank.learning.trees import TreeSettings, fit, fit_ranks
+from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import policy
 from offrank.policies.base import all_items
 from offrank.policies.boosted import Assigned, Boosted, BoostedModel, best_slates, with_slots
@@ -85,6 +86,13 @@ def test_a_slate_longer_than_the_candidates_is_refused() -> None:
         best_slates(np.zeros((1, 2, 3)), np.array([2]), np.array([3]))
 
 
+def shown(given: Contexts) -> LogBatch:
+    """A batch of these contexts; what was shown is of no matter."""
+    n = len(given)
+    nothing = Shown(np.full((n, given.slots), -1))
+    return LogBatch(given, nothing, None, None, np.ones(n), np.arange(n, dtype=np.uint64))
+
+
 @pytest.mark.parametrize("spelling", ["boosted('{}', greedy=True)", "boosted('{}', temperature=0.5)"])
 def test_scores_per_candidate_are_those_of_the_same_linear_policy(tmp_path: Path, spelling: str) -> None:
     given = contexts([[[0, 3], [1, 3], [2, 3], [2, 3]], [[1], [0], [2]]])
@@ -95,7 +103,7 @@ def test_scores_per_candidate_are_those_of_the_same_linear_policy(tmp_path: Path
     assert found.rank_probs(given, all_items(given)) == pytest.approx(same.rank_probs(given, all_items(given)))
     assert found.log_prob(given, slates) == pytest.approx(same.log_prob(given, slates))
     assert found.slot_probs(given, slates) == pytest.approx(same.slot_probs(given, slates))
-    assert (found.tied(given) == same.tied(given)).all()
+    assert (found.tied(shown(given)) == same.tied(shown(given))).all()
     drawn = found.sample(given, np.random.default_rng(1))
     assert (drawn == same.sample(given, np.random.default_rng(1))).all()
     assert found.model.log_prob(found.model.encoding.lines(given), slates, True) == pytest.approx(
@@ -108,7 +116,7 @@ def test_scores_per_slot_give_one_slate(tmp_path: Path) -> None:
     # 0: .7 .1 / .3 .9 / .2 .2, so (0, 1). 1: .3 1.4 / .7 .1 / .3 .9, so (1, 0).
     assert Boosted(path).sample(given, np.random.default_rng(0)).tolist() == [[0, 1], [1, 0]]
     assert Boosted(path).log_prob(given, np.array([[0, 1], [0, 1]])).tolist() == [0.0, -np.inf]
-    assert not Boosted(path).tied(given).any()
+    assert not Boosted(path).tied(shown(given)).any()
     one = contexts([[[0], [1], [2]]], slots=1)
     assert Boosted(path, assignment="exact").sample(one, np.random.default_rng(0)).tolist() == [[0]]
     with pytest.raises(UsageError, match="slates of 2 slots, but this log has 3"):

@@ -13,10 +13,9 @@ import pytest
 from offrank.errors import AbilityError
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from offrank.log.source import Needs
-from offrank.policies import Counted, Logged, policy, propensities
+from offrank.policies import Counted, Logged, Policy, policy, propensities
 from offrank.policies.base import Ability, all_items
 from offrank.policies.fit import counted_by, counts, fitted
-from offrank.policies.propensities import reads
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate
 from tests.exact.worlds import world
@@ -119,21 +118,21 @@ def test_logged_is_what_was_written() -> None:
     ("asked", "role"), [("log_prob", "propensity"), ("slot_probs", "slot_propensity"), ("rank_law", "rank_propensity")]
 )
 def test_logged_needs_its_columns(asked: Any, role: str) -> None:
-    assert reads(Logged(), asked).roles == {role}
+    assert Logged().reads(asked).roles == {role}
     with pytest.raises(AbilityError, match=r"^logged cannot") as error:
         getattr(propensities(Logged(), log()), asked)
     assert f"`{role}`" in error.value.remedy
 
 
 @dataclass(frozen=True)
-class Mix:
+class Mix(Policy):
     """A policy of a user's own, whose parts have names of their own."""
 
     one: Any
     others: tuple[Any, ...] = ()
 
-    def needs(self, ability: Ability) -> Needs:
-        return self.one.needs(ability)
+    def reads(self, ability: Ability) -> Needs:
+        return self.one.reads(ability)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return self.one.sample(contexts, rng)
@@ -194,11 +193,11 @@ WORKS = {"counted": "ipm, snipm, interpol or pbm"}
 def test_a_refused_ability_names_what_works(name: str, ability: Ability) -> None:
     refusing = policy(name)
     if ability not in UNABLE[name]:
-        refusing.needs(ability)
+        refusing.reads(ability)
         return
     whole = log(5)
     asks = {
-        "needs": lambda: refusing.needs(ability),
+        "needs": lambda: refusing.reads(ability),
         "method": lambda: getattr(refusing, ability)(
             whole.contexts, np.random.default_rng(0) if ability == "sample" else whole.slates
         ),

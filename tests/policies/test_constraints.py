@@ -17,8 +17,6 @@ from offrank.log.batch import Contexts, SparseFeatures
 from offrank.policies import Distinct, policy
 from offrank.policies.base import all_items
 from offrank.policies.linear import Encoding, Model
-from offrank.policies.pair_law import pair_probs
-from offrank.policies.ties import sure_slates
 from offrank.testing.exact import World
 from offrank.testing.laws import Situation
 
@@ -116,7 +114,7 @@ def test_a_base_that_is_not_drawn_in_order_is_refused_with_the_spelling_that_wor
 @pytest.mark.parametrize("spelling", ["filtered(logged, stock)", "pinned(counted, ad)"])
 def test_what_is_known_of_shown_slates_alone_cannot_be_restricted(spelling: str) -> None:
     with pytest.raises(AbilityError):
-        policy(spelling).needs("log_prob")
+        policy(spelling).reads("log_prob")
 
 
 @pytest.mark.parametrize("spelling", ["filtered(a, stock)", "pinned(3, ad)", "distinct(top(a), 3)"])
@@ -164,7 +162,7 @@ def test_a_list_that_no_constraint_allows_is_named_by_row() -> None:
 
 def test_pairs_where_nothing_is_left_to_the_base() -> None:
     here = contexts(2, 1, score=[1, 2], ad=[0, 1])
-    found = pair_probs(policy("pinned(plackett_luce(score), ad)"), here)
+    found = policy("pinned(plackett_luce(score), ad)").pair_probs(here)
     assert found.reshape(2, 2).tolist() == [[0, 0], [0, 1]]
 
 
@@ -196,7 +194,7 @@ def test_a_target_that_leaves_slots_empty_is_sampled_alike_in_any_order() -> Non
 def test_what_always_shows_one_list_is_known_to(spelling: str, *, sure: bool, slate: list[int] | None) -> None:
     columns = {"score": [3.0, 1, 3, 5], "unlike": [9.0, 2, 3, 4], "ad": [0, 0, 2, 0], "stock": [0, 1, 0, 1]}
     here, law = contexts(4, 3, n=2, **columns), policy(spelling)
-    certain, found = sure_slates(law, here)
+    certain, found = law.sure_slates(here)
     assert certain.tolist() == [sure] * 2
     if slate is not None:
         assert found.tolist() == [slate] * 2

@@ -15,7 +15,6 @@ from offrank.errors import AbilityError, UsageError
 from offrank.policies import Top, Uniform, policy
 from offrank.policies.base import all_items
 from offrank.policies.interleaved import Interleaved
-from offrank.policies.pair_law import pair_probs
 from offrank.testing.exact import World, padded
 from offrank.testing.laws import Situation, law
 
@@ -86,7 +85,7 @@ def test_all_pairs_of_rankings_equal_the_enumeration_of_all_coins(method: str) -
     here = World(tuple(situations), lambda *_: [])
     found = policy(f"interleaved(ranking(a), ranking(b), method={method})")
     contexts = here.contexts(np.arange(len(situations)))
-    ranks, pairs = found.rank_probs(contexts, all_items(contexts)), pair_probs(found, contexts)
+    ranks, pairs = found.rank_probs(contexts, all_items(contexts)), found.pair_probs(contexts)
     for row, one in enumerate(situations):
         expected = np.zeros((2, 4, 4, 4, 4))
         for slate, chance in law(found, one).items():
@@ -155,6 +154,6 @@ def test_too_many_sets_of_items_above_are_refused_with_what_helps() -> None:
     contexts = here.contexts(np.zeros(1, np.int64))
     found = policy("interleaved(top(a), top(b), method=probabilistic)")
     with pytest.raises(AbilityError, match="joint probability of two items") as error:
-        pair_probs(found, contexts)
+        found.pair_probs(contexts)
     assert "shorten the slate" in error.value.remedy
     assert np.isfinite(found.log_prob(contexts, np.arange(20)[None])).all()

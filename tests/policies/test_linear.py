@@ -61,7 +61,7 @@ def test_draws_follow_the_law(tmp_path: Path, greedy: bool) -> None:
 
 
 def test_scores_are_sums_of_weights_and_repeated_features_add_up(tmp_path: Path) -> None:
-    scores = Linear(saved(tmp_path), temperature=2.0).log_weights(contexts())
+    scores = Linear(saved(tmp_path), temperature=2.0).log_scores(contexts())
     assert scores == pytest.approx(np.array([[5.7, 4.6, 5.2, 5.2], [-0.4, 1.4, 0.2, 0]]) / 2)
 
 
@@ -85,7 +85,7 @@ def test_crossings_let_the_context_matter(tmp_path: Path) -> None:
     encoding = Encoding(4, np.isin(np.arange(16), [3, 4]), np.ones(16), cross=True)
     weights = np.random.default_rng(0).normal(size=16)
     found = Linear(saved(tmp_path, encoding, weights))
-    scores = found.log_weights(contexts([[[0, 3], [1, 3]], [[0, 4], [1, 4]]]))
+    scores = found.log_scores(contexts([[[0, 3], [1, 3]], [[0, 4], [1, 4]]]))
     assert scores[0, 0] - scores[0, 1] != pytest.approx(scores[1, 0] - scores[1, 1])
 
 
@@ -113,7 +113,7 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
         Encoding.plain(40)
     without = Contexts(np.zeros((1, 2), dtype=np.int64), np.array([2]), np.array([1]))
     with pytest.raises(UsageError, match="features"):
-        Linear(saved(tmp_path)).log_weights(without)
+        Linear(saved(tmp_path)).log_scores(without)
 
 
 MALFORMED = {

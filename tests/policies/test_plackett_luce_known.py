@@ -13,7 +13,7 @@ import offrank
 from offrank.checks import SupportFold
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import EpsilonUniform, PlackettLuce, Top, Uniform
-from offrank.policies.base import all_items, all_shown
+from offrank.policies.base import all_items
 from offrank.policies.plackett_luce import laws
 from offrank.running.executors import run
 from tests.policies.laws import contexts as padded
@@ -92,7 +92,7 @@ def test_a_check_computes_the_law_of_each_row_once(solved: list[int]) -> None:
 @pytest.mark.parametrize("decades", [0, 3, 12, 40, 150, 250, 300])
 def test_what_is_certainly_shown_has_no_zero(slots: int, decades: int) -> None:
     given = contexts(np.array([spread(np.random.default_rng(row), 30, decades) for row in range(5)]), slots)
-    certain = all_shown(POLICY, given)
+    certain = POLICY.shows_all(given)
     law = POLICY.rank_probs(given, all_items(given))
     assert (law[certain] > 0).all()
     assert certain.all() or decades * slots > 100
@@ -101,13 +101,13 @@ def test_what_is_certainly_shown_has_no_zero(slots: int, decades: int) -> None:
 
 def test_what_shows_all_and_what_does_not() -> None:
     zero = contexts(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]), 2)
-    assert all_shown(POLICY, zero).tolist() == [False, True, False]
-    assert all_shown(Uniform(), zero).all()
-    assert all_shown(EpsilonUniform(Top("score"), 0.1), zero).all()
-    assert not all_shown(EpsilonUniform(Top("score"), 0.0), zero).any()
-    assert not all_shown(Top("score"), zero).any()
+    assert POLICY.shows_all(zero).tolist() == [False, True, False]
+    assert Uniform().shows_all(zero).all()
+    assert EpsilonUniform(Top("score"), 0.1).shows_all(zero).all()
+    assert not EpsilonUniform(Top("score"), 0.0).shows_all(zero).any()
+    assert not Top("score").shows_all(zero).any()
     single = contexts(np.array([[5.0], [1e-300]]), 1)
-    assert all_shown(POLICY, single).all()
+    assert POLICY.shows_all(single).all()
 
 
 def test_support_is_the_same_with_and_without_laws() -> None:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from offrank.errors import AbilityError, UsageError
 from offrank.policies import PlackettLuce
-from offrank.policies.base import PairProbs
 from offrank.policies.plackett_luce import pair_probs, pair_seconds, rank_probs
 from offrank.policies.plackett_luce.pairs import pair_laws
 from tests.policies.laws import CASES, WEIGHTS, contexts, slates, spread
@@ -102,7 +101,6 @@ def test_a_ragged_batch_of_the_policy() -> None:
     rows = [[3.0, 1.0, 2.0], [1.0, 2.0, 2.0, 0.0, 5.0], [3.0, 1.0, 2.0], [3.0, 1.0, 2.0], [4.0]]
     lengths = [2, 3, 2, 3, 1]
     policy = PlackettLuce("score")
-    assert isinstance(policy, PairProbs)
     law = policy.pair_probs(contexts(rows, lengths))
     assert law.shape == (5, 5, 3, 5, 3)
     for index, (row, length) in enumerate(zip(rows, lengths, strict=True)):

@@ -13,8 +13,6 @@ import offrank
 from offrank.log.batch import Contexts
 from offrank.log.source import Needs
 from offrank.policies import Sorting, Top, policy
-from offrank.policies.pair_law import pair_probs
-from offrank.policies.ties import sure_slates
 from offrank.testing.exact import World
 from offrank.testing.laws import Law, Situation, law
 
@@ -55,7 +53,7 @@ def test_pairs_of_those_that_tie(column: str, name: str) -> None:
             shown = np.zeros((5, k))
             shown[slate, range(k)] = 1
             expected += chance * shown[:, :, None, None] * shown
-        assert pair_probs(sorting, WORLD.contexts(np.array([which])))[0] == pytest.approx(expected, abs=1e-14)
+        assert sorting.pair_probs(WORLD.contexts(np.array([which])))[0] == pytest.approx(expected, abs=1e-14)
 
 
 def log(rows: int = 4_000, seed: int = 5) -> pa.Table:
@@ -146,7 +144,7 @@ def test_ties_at_the_top_against_sorting(seed: int) -> None:
     size = rng.integers(1, 7, n)
     length = np.minimum(rng.integers(1, 5, n), size)
     scores = rng.integers(0, 9, (n, 6)).astype(float)
-    found = policy("top(new)").tied(Contexts(np.zeros((n, 6), np.int64), size, length, {"new": scores}))
+    found = Top("new").ties(Contexts(np.zeros((n, 6), np.int64), size, length, {"new": scores}))
     for row in range(n):
         best = sorted(scores[row, : size[row]], reverse=True)[: length[row] + 1]
         assert found[row] == (len(set(best)) < len(best))
@@ -167,14 +165,14 @@ def test_of_many_candidates_those_shown_stand_where_they_stand_alone(seed: int) 
 class Backwards(Sorting):
     """A sorting policy of one's own: the last candidate first."""
 
-    def needs(self, ability: Any) -> Needs:
+    def reads(self, ability: Any) -> Needs:
         return Needs()
 
     def blocks(self, contexts: Contexts, items: Any) -> tuple[Any, Any]:
         rank = contexts.size[:, None] - 1 - items
         return np.where((items >= 0) & (rank < contexts.length[:, None]), rank, -1), np.ones_like(items)
 
-    def tied(self, contexts: Contexts) -> Any:
+    def ties(self, contexts: Contexts) -> Any:
         return np.zeros(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Any:
@@ -183,6 +181,6 @@ class Backwards(Sorting):
 
 def test_a_sorting_policy_of_ones_own_says_where_items_stand() -> None:
     contexts = World((Situation(4, 2, {}),), lambda _, slate: [1.0] * len(slate)).contexts(np.zeros(2, np.int64))
-    sure, slates = sure_slates(Backwards(), contexts)
+    sure, slates = Backwards().sure_slates(contexts)
     assert (sure.tolist(), slates.tolist()) == ([True] * 2, [[3, 2]] * 2)
     assert np.exp(Backwards().log_prob(contexts, np.array([[3, 2], [2, 3]]))).tolist() == [1.0, 0.0]

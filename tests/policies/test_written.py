@@ -11,6 +11,8 @@ import pytest
 
 import offrank
 from offrank import errors
+from offrank.errors import AbilityError
+from offrank.log.batch import Contexts
 from offrank.policies import PlackettLuce
 from offrank.testing.laws import Situation, law, rank_probs
 
@@ -210,5 +212,11 @@ def test_long_logs_may_have_them_too() -> None:
 
 
 def test_a_policy_answers_about_any_slate_and_what_was_written_does_not() -> None:
-    for written in (offrank.Logged(), offrank.Written(slate="p")):
-        assert not any(hasattr(written, ability) for ability in ("sample", "log_prob", "slot_probs", "rank_probs"))
+    here, slates = Contexts(np.zeros((1, 2), np.int64), np.array([2]), np.array([1])), np.array([[0]])
+    for written in (offrank.Logged(), offrank.Written(slate="p"), offrank.EpsilonUniform(offrank.Logged(), 0.1)):
+        for ask in (written.log_prob, written.slot_probs, written.rank_probs):
+            with pytest.raises(AbilityError) as error:
+                ask(here, slates)
+            assert "cover the shown slate only" in error.value.remedy
+        with pytest.raises(AbilityError, match="cannot draw slates"):
+            written.sample(here, np.random.default_rng(0))

@@ -27,7 +27,7 @@ BY_CHANCE = {
 
 
 def batch_of(spelled: str) -> LogBatch:
-    needs = policy(spelled).needs("log_prob") | policy(spelled).needs("sample")  # type: ignore[union-attr]
+    needs = policy(spelled).reads("log_prob") | policy(spelled).reads("sample")  # type: ignore[union-attr]
     row = {"slate": ["a", "b", "c"], "candidates": ["a", "b", "c", "d"], "clicks": [1, 0, 0]}
     row |= {"stock": STOCK, "rank": RANK, "all": ALL, "last": LAST, "weight": (1, 3, 5, 7)}
     return next(iter(read_log([row, row]).select(needs | Needs(frozenset(["slate", "candidates"]))).batches(0)))

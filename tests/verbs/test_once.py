@@ -20,7 +20,7 @@ from tests.metamorphic.logs import log
 
 
 @dataclass(frozen=True, repr=False)
-class Asked:
+class Asked(Policy):
     """A policy that remembers who asked what about which contexts."""
 
     inner: Policy
@@ -29,8 +29,8 @@ class Asked:
     def __repr__(self) -> str:
         return repr(self.inner)
 
-    def needs(self, ability: Ability) -> Needs:
-        return self.inner.needs(ability)
+    def reads(self, ability: Ability) -> Needs:
+        return self.inner.reads(ability)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return self.inner.sample(contexts, rng)

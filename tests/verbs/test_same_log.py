@@ -49,7 +49,7 @@ def noisy(seed: int, rows: int = ROWS) -> pa.Table:
 
 def truth(policy: offrank.Linear, rows: int = 6_000) -> float:
     """What a policy earns of new impressions: its chance of each item times what that earns."""
-    source = offrank.read_log(noisy(99, rows)).select(policy.needs("rank_probs"))
+    source = offrank.read_log(noisy(99, rows)).select(policy.reads("rank_probs"))
     chances = [policy.rank_probs(b.contexts, b.contexts.candidates)[:, :, 0] @ EARNS for b in source.batches(0)]
     return float(np.concatenate(chances).mean())
 

@@ -21,8 +21,8 @@ from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.search import Search
 from offrank.learning.splits import OneSlot, Split
 from offrank.log.source import Source
+from offrank.policies.base import Policy
 from offrank.policies.learnt import policies_of
-from offrank.policies.propensities import AnyPolicy, is_law, law
 from offrank.policies.uniform import Uniform
 from offrank.policies.written import Logged
 from offrank.report.charts import Chart, Series
@@ -43,7 +43,7 @@ LEARNT = ("regression", "ips", "dro", "poem", "snpoem", "dr-poem")
 NEW = {"snpoem", "dr-poem"}
 _UNIT = 1e4
 
-Targets = dict[tuple[str, str], AnyPolicy]
+Targets = dict[tuple[str, str], Policy]
 """(method, use) -> policy."""
 
 CLAIMED = (
@@ -112,7 +112,7 @@ def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterato
             continue  # a policy without overlap has no row
         ips, snips, truth = found[name, "ips"], found[name, "snips"], None
         if world is not None:
-            truth = _UNIT * world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
+            truth = _UNIT * world.truth(policy.law("rank_probs") if policy.any_slate else world.logging)
         weight = ips.mean_weight if ips.mean_weight_interval is None else ips.mean_weight_interval
         yield TestedPolicy(name, times(_UNIT, ips), times(_UNIT, snips), weight, snips.n, ips.ess, truth)
 

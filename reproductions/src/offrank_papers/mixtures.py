@@ -12,7 +12,8 @@ from offrank.inference.pareto import tail_index
 from offrank.inference.spread import Inference
 from offrank.log.batch import Floats, LogBatch
 from offrank.log.source import Needs
-from offrank.policies.propensities import AnyPolicy, propensities, reads
+from offrank.policies.base import Policy
+from offrank.policies.propensities import propensities
 from offrank.policies.uniform import Uniform
 from offrank.sums import NamedColumns, Sums, ratio
 from offrank.sums.base import Fold, Sample, Tee
@@ -136,11 +137,11 @@ _SUMS = GroupBy(Tee({"moments": MomentsFold(_THIRD), "largest": LargestFold((_WE
 class MixturesFold(Fold):
     """Reduces batches to `Mixtures` for each number of slots. The log must have a reward or clicks."""
 
-    logging: AnyPolicy
+    logging: Policy
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return reads(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
+        return self.logging.reads("log_prob") | _UNIFORM.reads("log_prob") | Needs(frozenset(["reward"]))
 
     def of(self, batch: LogBatch) -> Groups:
         inverse = np.exp(-propensities(self.logging, batch).log_prob)

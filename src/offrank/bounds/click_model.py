@@ -22,8 +22,7 @@ from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, law
-from ..policies.ties import sure_slates
+from ..policies.base import Policy
 from ..reward_models import slates as slates_of
 from ..reward_models.click_model import posterior_draws, separable
 from ..reward_models.slates import slate_laws
@@ -63,7 +62,7 @@ class AsModelled(Knowledge):
         """Return the same by draws from the posterior of the model."""
         return () if self.is_draw else tuple(AsModelled(one, True) for one in posterior_draws(self.fitted))
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         """Return the columns to read.
 
         Raises:
@@ -74,14 +73,14 @@ class AsModelled(Knowledge):
     def earned(self, batch: LogBatch) -> Floats:
         return batch.click_sums.total
 
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
+    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
         """Return both ends.
 
         Raises:
             AbilityError: the target has too many slates to enumerate.
         """
         found = np.zeros((4, len(batch)))
-        for one in slate_laws(law(target, "log_prob"), batch, None):
+        for one in slate_laws(target.law("log_prob"), batch, None):
             documents = self._documents(batch.contexts.take(one.row), one.slates)
             known = documents.shown & (documents.document != UNSEEN)
             extremes = (self._extreme(documents, pick) for pick in (np.argmin, np.argmax))
@@ -89,13 +88,13 @@ class AsModelled(Knowledge):
             found += [np.bincount(one.row, one.chance * part, len(batch)) for part in parts]
         return Ends(*found)
 
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Gap:
+    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference. Sharp where both targets sort, and share few unseen items."""
         if target == against:
             return Gap(np.zeros(len(batch)), np.zeros(len(batch)))
         one, other = (self.ends(batch, context, policy) for policy in (target, against))
         lower, upper = one.lower - other.upper, one.upper - other.lower
-        (sure, left), (also, right) = (sure_slates(policy, batch.contexts) for policy in (target, against))
+        (sure, left), (also, right) = (policy.sure_slates(batch.contexts) for policy in (target, against))
         if len(rows := np.flatnonzero(sure & also)):
             contexts = batch.contexts.take(rows)
             lower[rows], upper[rows] = self._apart(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..sums.base import Fold, Sample, Tee
 from ..sums.buckets import BUCKETS_OF_A_GROUP
 from ..sums.group_by import with_groups
@@ -33,9 +33,9 @@ class BoundsFold(Fold):
     """
 
     knowledge: tuple[Knowledge, ...]
-    targets: tuple[AnyPolicy, ...]
+    targets: tuple[Policy, ...]
     spec: IntervalSpec
-    against: AnyPolicy | None = None
+    against: Policy | None = None
     by: str | None = None
 
     @property
@@ -47,7 +47,7 @@ class BoundsFold(Fold):
                 found |= known.needs(one)
         return found
 
-    def parts(self) -> Iterator[tuple[int, AnyPolicy, Knowledge]]:
+    def parts(self) -> Iterator[tuple[int, Policy, Knowledge]]:
         """Yield each target under each knowledge, with the number by which its columns are called."""
         for number, (target, known) in enumerate(product(self.targets, self.knowledge)):
             yield number, target, known
@@ -86,9 +86,7 @@ class BoundsFold(Fold):
     def result(self, part: dict[str, Any]) -> dict[str, Any]:
         return self.sums.result(part)
 
-    def _values(
-        self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, known: Knowledge
-    ) -> list[Floats]:
+    def _values(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, known: Knowledge) -> list[Floats]:
         ends = known.ends(batch, context, target)
         if self.against is None:
             logged = known.earned(batch)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ..language import assumptions
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, law_needs, propensities
+from ..policies.base import Policy
+from ..policies.propensities import propensities
 from .cells import Cells
 from .knowledge import Ends, Gap, Knowledge
 
@@ -33,25 +34,25 @@ class OwnItem(Knowledge):
         """Return the assumption."""
         return assumptions.in_words(assumptions.ITEM_POSITION if self.curve is None else assumptions.POSITION_BASED)
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         """Return the columns to read.
 
         Raises:
             AbilityError: the target does not tell how likely an item is at a rank.
         """
-        return Needs(frozenset(["clicks"])) | law_needs(target, "rank_probs")
+        return Needs(frozenset(["clicks"])) | target.reads("rank_probs")
 
     def earned(self, batch: LogBatch) -> Floats:
         return batch.click_sums.total
 
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
+    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
         chance = propensities(target, batch).candidate_ranks
         table, most = self._clicks(batch, context)
         known = np.isfinite(table)
         lower, upper = np.where(known, table, 0.0), np.where(known, table, most)
         return Ends(*((chance * each).sum(axis=(1, 2)) for each in (lower, upper, known, np.ones_like(table))))
 
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Gap:
+    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference: what is not known is one number for both targets."""
         more = propensities(target, batch).candidate_ranks - propensities(against, batch).candidate_ranks
         table, most = self._clicks(batch, context)

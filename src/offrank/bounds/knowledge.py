@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 
 
 class Ends(NamedTuple):
@@ -40,7 +40,7 @@ class Knowledge(ABC):
     drawn: tuple[Knowledge, ...] = ()
 
     @abstractmethod
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         """Return the columns to read."""
 
     @abstractmethod
@@ -48,9 +48,9 @@ class Knowledge(ABC):
         """Return the logged reward [n]."""
 
     @abstractmethod
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
+    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
         """Return both ends of a target's reward; context: [n] codes."""
 
     @abstractmethod
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Gap:
+    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference of two targets: what both share counts once, whatever it earns."""

@@ -13,8 +13,7 @@ from ..errors import RowError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.contexts import content, distinct
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, law, law_needs
-from ..policies.ties import sure_slates
+from ..policies.base import Policy
 from ..sums.base import Fold
 from .cells import refuse_sampled
 from .knowledge import Ends, Gap, Knowledge
@@ -123,23 +122,23 @@ class WholeSlates(Knowledge):
         """Return the assumption."""
         return "a slate earns from {:g} to {:g}".format(*self.limits)
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         """Return the columns to read.
 
         Raises:
             AbilityError: the target does not tell how likely a slate is.
         """
-        return Needs(frozenset(["reward"])) | law_needs(target, "log_prob")
+        return Needs(frozenset(["reward"])) | target.law("log_prob").reads("log_prob")
 
     def earned(self, batch: LogBatch) -> Floats:
         return batch.reward
 
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> Ends:
+    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
         known, sure = self._known(batch, context, target)
         least, most = (sure + (1 - known) * end for end in self.limits)
         return Ends(least, most, known, np.ones(len(batch)))
 
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Gap:
+    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference. Sharp where one of the targets sorts; else never too narrow."""
         (known, sure), (other, less) = (self._known(batch, context, one) for one in (target, against))
         both = np.minimum(self._shared(batch, context, target, against), np.minimum(1 - known, 1 - other))
@@ -147,12 +146,12 @@ class WholeSlates(Knowledge):
         least, most = self.limits
         return Gap(sure - less + more * least - fewer * most, sure - less + more * most - fewer * least)
 
-    def _known(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy) -> tuple[Floats, Floats]:
+    def _known(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> tuple[Floats, Floats]:
         """Return P(a slate that the context showed) under the target, and what these slates earn."""
         # Rows of a context have as many slates as it showed: once for all that are alike, else it is n^2.
         first, which = distinct(np.column_stack([context.view(np.int64), content(batch.contexts)]))
         contexts, known, earned = batch.contexts.take(first), np.zeros(len(first)), np.zeros(len(first))
-        policy, means = law(target, "log_prob"), self.slates.earned / self.slates.shown
+        policy, means = target.law("log_prob"), self.slates.earned / self.slates.shown
         for rows, slate, shown in self.slates.of(context[first], contexts):
             if len(rows):
                 chance = np.exp(policy.log_prob(contexts.take(rows), shown))
@@ -160,15 +159,15 @@ class WholeSlates(Knowledge):
                 earned[rows] += chance * means[slate]
         return known[which], earned[which]
 
-    def _shared(self, batch: LogBatch, context: NDArray[np.uint64], target: AnyPolicy, against: AnyPolicy) -> Floats:
+    def _shared(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Floats:
         """Return the probability that both targets give to slates that were never shown, where one of them sorts."""
         if target == against:
             return np.ones(len(batch))
         shared = np.zeros(len(batch))
         for one, other in ((target, against), (against, target)):
-            sure, slates = sure_slates(one, batch.contexts)
+            sure, slates = one.sure_slates(batch.contexts)
             if len(rows := np.flatnonzero(sure)):
                 contexts = batch.contexts.take(rows)
-                log_prob = law(other, "log_prob").log_prob(contexts, slates[rows, : contexts.slots])
+                log_prob = other.law("log_prob").log_prob(contexts, slates[rows, : contexts.slots])
                 shared[rows] = np.exp(log_prob)
         return shared

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, propensities, reads
+from ..policies.base import Policy
+from ..policies.propensities import propensities
 from ..sums.base import Fold, total
 
 MOST_ITEMS = 2_000
@@ -82,16 +83,16 @@ class ActionsFold(Fold):
     The arithmetic test needs the probabilities of all candidates, which only a law over any slate has.
     """
 
-    logging: AnyPolicy
+    logging: Policy
 
     def needs(self) -> Needs:
         """Return the columns that the logging policy reads."""
-        return reads(self.logging, "rank_law") | Needs(frozenset(["candidates"]))
+        return self.logging.reads("rank_law") | Needs(frozenset(["candidates"]))
 
     @property
     def whole(self) -> bool:
         """Whether the probabilities of all candidates are known."""
-        return is_law(self.logging)
+        return self.logging.any_slate
 
     def of(self, batch: LogBatch) -> Actions:
         if not len(batch):

@@ -23,9 +23,8 @@ from ..inference.spec import CLUSTERS
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source, has
 from ..policies.balanced import arms_of
+from ..policies.base import Policy
 from ..policies.by import By
-from ..policies.propensities import AnyPolicy
-from ..policies.ties import sorts
 from ..readers.log import period_of
 from ..sums._kernels import bucket_of, chunk_sums
 from ..sums.base import Fold
@@ -53,7 +52,7 @@ _OVERLAP = 0.1
 
 
 def along_folds(
-    source: Source, logging: AnyPolicy | None, named: tuple[str, ...], weights: Weights = None, *, compared: bool
+    source: Source, logging: Policy | None, named: tuple[str, ...], weights: Weights = None, *, compared: bool
 ) -> Iterator[tuple[str, Any]]:
     """Yield the folds about what moves along a log and between its arms, by name.
 
@@ -63,7 +62,7 @@ def along_folds(
     found = (name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name]))))
     clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else arms_of(logging)
     if arms is not None and (
-        len(arms.policies) > ARMS_LOOKED_AT or (arms is logging and not sorts(arms) and not compared)
+        len(arms.policies) > ARMS_LOOKED_AT or (arms is logging and not arms.sorts and not compared)
     ):
         arms = None
     dated = (period_of(source) or {}).get("column")
@@ -129,7 +128,7 @@ class AlongFold(Fold):
     def needs(self) -> Needs:
         """Return the columns to read."""
         own = Needs(clusters=frozenset(self.clusters), times=frozenset([self.time] if self.time else []))
-        own |= self.arms.reads if self.arms else own
+        own |= self.arms.column_read if self.arms else own
         return own | (self.weights.needs() if self.weights else own)
 
     def of(self, batch: LogBatch) -> ChunkSums:

@@ -63,7 +63,7 @@ class ArmsFold(Fold):
         """Return the columns to read."""
         wanted = Needs(frozenset(["candidates"]), labels=frozenset([self.column]))
         for one in self.policies:
-            wanted |= one.needs("log_prob")
+            wanted |= one.reads("log_prob")
         return wanted
 
     def of(self, batch: LogBatch) -> Groups:
@@ -152,7 +152,7 @@ class SharedUnitsFold(Fold):
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return Needs(clusters=frozenset([self.unit])) | self.arms.reads
+        return Needs(clusters=frozenset([self.unit])) | self.arms.column_read
 
     def of(self, batch: LogBatch) -> dict[str, Any]:
         arm, codes = self.arms.arms(batch.contexts), batch.dependent([self.unit])[self.unit]

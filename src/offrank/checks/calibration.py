@@ -21,8 +21,7 @@ from ..errors import AbilityError
 from ..findings.evidence import Frequency
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, law, law_needs
+from ..policies.base import Policy, all_items
 from ..sums.base import Fold
 from ..sums.sampled import CELLS, KEPT, LARGEST_ROW, SampledRows, SampledRowsFold
 from . import _kernels_calibration
@@ -68,7 +67,7 @@ class ShownCounts:
 class CalibrationFold(Fold):
     """Compares the shown items with a law over any slate, in a sample of the rows."""
 
-    logging: AnyPolicy
+    logging: Policy
     kept: int = KEPT
     cells: int = field(default=CELLS, kw_only=True)
 
@@ -78,7 +77,7 @@ class CalibrationFold(Fold):
         Raises:
             AbilityError: it cannot compute the probability of an item at a rank.
         """
-        return law_needs(self.logging, "rank_probs") | Needs(frozenset(["candidates"]))
+        return self.logging.reads("rank_probs") | Needs(frozenset(["candidates"]))
 
     @property
     def sampled(self) -> SampledRowsFold:
@@ -102,7 +101,7 @@ class CalibrationFold(Fold):
                     "log fewer candidates, or only the first slots",
                 )
             return None
-        probs = law(self.logging, "rank_probs").rank_probs(state.contexts, all_items(state.contexts))
+        probs = self.logging.law("rank_probs").rank_probs(state.contexts, all_items(state.contexts))
         found = list(_compared(state, probs))
         worst = found[_least(np.array([shown.chance for shown in found]))]
         whole = _of_slates(state, probs)

@@ -14,10 +14,8 @@ from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..inference.spread import Inference
 from ..log.source import Needs, Source, has
 from ..policies.balanced import arms_of
+from ..policies.base import Policy
 from ..policies.fit import counted_by, counts
-from ..policies.propensities import AnyPolicy, is_law
-from ..policies.unconfirmed import confirmed, departure
-from ..policies.written import is_written
 from ..running.quantities import Quantity
 from ..sums.estimate import Caution
 from ..sums.mean import ratio
@@ -92,7 +90,7 @@ def binding_models(caution: Caution) -> Caution:
 
 
 def log_quantities(
-    source: Source, logging: AnyPolicy | None, clusters: tuple[str, ...] = (), *, compared: bool = False
+    source: Source, logging: Policy | None, clusters: tuple[str, ...] = (), *, compared: bool = False
 ) -> Iterator[Quantity]:
     """Yield what is counted of problems that affect every estimate, as far as the columns and the policy allow.
 
@@ -110,22 +108,22 @@ def log_quantities(
     yield Quantity("outcome", OutcomeShapeFold())
     if logging is None:
         return
-    if (by := counted_by(logging)) is not None:
-        yield Quantity("contexts", RowsPerContextFold(by), optional=True)
-    if counts(logging):  # a policy counted in the log agrees with it by construction
+    if counts(logging):  # such a policy agrees with the log by construction
+        if (by := counted_by(logging)) is not None:
+            yield Quantity("contexts", RowsPerContextFold(by), optional=True)
         return
-    if is_law(logging):
+    if logging.any_slate:
         yield Quantity("fit", CalibrationFold(logging), optional=True)
     for by in _CONTEXTS:
         if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
             given_arms = arms_of(logging) if by == "user" else None  # a user is in one arm, by design
             yield Quantity(f"repeats {by}", RepeatsFold(given_arms or logging, by), optional=True)
-    if not is_written(confirmed(logging)):
+    if not logging.confirmed.written:
         yield Quantity("agreement", AgreementFold(logging), optional=True)
 
 
 def log_evidence(
-    found: Mapping[str, Any], logging: AnyPolicy | None = None, unknown: Mapping[str, str] | None = None
+    found: Mapping[str, Any], logging: Policy | None = None, unknown: Mapping[str, str] | None = None
 ) -> LogEvidence:
     """Return the evidence about a log from what was counted of it.
 
@@ -138,8 +136,8 @@ def log_evidence(
     worst = min(compared, key=lambda one: one.chance, default=None)
     made = LogEvidence(
         rows=rows,
-        logging="" if logging is None else repr(confirmed(logging)),
-        unconfirmed=None if logging is None else departure(logging),
+        logging="" if logging is None else repr(logging.confirmed),
+        unconfirmed=None if logging is None else logging.departure,
         fit=found.get("fit"),
         copies=found["contents"].repeated(),
         # each looks at slates and at items at the top

@@ -10,7 +10,6 @@ from ..findings import has_cause
 from ..findings.evidence import LogEvidence
 from ..findings.logging_policy import BLIND
 from ..language.formatting import percent, plural
-from ..policies.sorting import always_sorts
 from ..policies.uniform import Uniform
 from ..sums.estimate import Caution
 from .drawn import Drawn
@@ -91,8 +90,8 @@ def logged_by(
     columns that all slates are sorted by, if they are.
     """
     fitting = [one for one in found if one.fits]
-    law = next((one for one in fitting if not always_sorts(one.policy)), None)
-    sure = fitting[0] if fitting and always_sorts(fitting[0].policy) else None
+    law = next((one for one in fitting if not one.policy.always_sorts), None)
+    sure = fitting[0] if fitting and fitting[0].policy.always_sorts else None
     fixed = random.state == "not random" or sure is not None or bool(order)
     against = ""
     if written is not None:

@@ -18,7 +18,6 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.by import By
 from ..policies.propensities import propensities
-from ..policies.ties import sorts
 from ..sums._kernels import bucket_of
 from ..sums.base import Fold
 from .contrasts import deviates
@@ -46,7 +45,7 @@ class PlaceboFold(Fold):
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return self.arms.needs("slot_probs" if self.first else "log_prob") | Needs(clusters=frozenset(self.clusters))
+        return self.arms.reads("slot_probs" if self.first else "log_prob") | Needs(clusters=frozenset(self.clusters))
 
     def of(self, batch: LogBatch) -> Floats:
         shape = math.comb(len(self.arms.policies), 2), 1 + len(self.clusters), 2, BUCKETS, 2
@@ -77,7 +76,7 @@ class PlaceboFold(Fold):
         """Return what is known of each pair of arms that show the same often enough."""
         names, made = list(self.arms.policies.items()), []
         for arms, sums in zip(combinations(names, 2), found, strict=True):
-            drawn = not all(sorts(policy) for _, policy in arms)
+            drawn = not all(policy.sorts for _, policy in arms)
             rows, earned = sums[0].sum(axis=1)
             if rows.min() > (_LEAST if drawn else 0.0):
                 counted = [True, *map(_assigned, sums[1:, 0])]

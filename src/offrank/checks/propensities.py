@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ..errors import AbilityError
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.base import all_shown, slots_filled
-from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, reads
+from ..policies.base import Policy
+from ..policies.propensities import propensities
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..sums.base import Fold, Sample, total
@@ -56,11 +56,11 @@ class Agreement:
 class AgreementFold(Fold):
     """Compares the column `propensity` with the logging policy, impression by impression."""
 
-    logging: AnyPolicy
+    logging: Policy
 
     def needs(self) -> Needs:
         """Return the column, and the columns that the policy reads."""
-        return reads(self.logging, "log_prob") | reads(_WRITTEN, "log_prob")
+        return self.logging.reads("log_prob") | _WRITTEN.reads("log_prob")
 
     def of(self, batch: LogBatch) -> Floats:
         ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob
@@ -78,11 +78,11 @@ _MOMENTS_OF_WEIGHTS = MomentsFold(((0, 1),))
 class UniformWeightsFold(Fold):
     """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
 
-    logging: AnyPolicy
+    logging: Policy
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return reads(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
+        return self.logging.reads("log_prob") | _UNIFORM.reads("log_prob")
 
     def of(self, batch: LogBatch) -> Moments:
         return _MOMENTS_OF_WEIGHTS.of(self.weighed(batch))
@@ -122,11 +122,11 @@ class SlotsFold(Fold):
     the largest is of the order of the log itself, no interval that assumes normality can be trusted.
     """
 
-    logging: AnyPolicy
+    logging: Policy
 
     def needs(self) -> Needs:
         """Return the columns that the logging policy reads."""
-        return reads(self.logging, "log_prob")
+        return self.logging.reads("log_prob")
 
     def of(self, batch: LogBatch) -> Groups:
         inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # whose squares are summed
@@ -151,13 +151,13 @@ class SupportFold(Fold):
     which is enough if these are all candidates.
     """
 
-    target: AnyPolicy
-    logging: AnyPolicy
+    target: Policy
+    logging: Policy
 
     def needs(self) -> Needs:
         """Return the columns that both policies read."""
         asked = [
-            law_needs(policy, "rank_probs") if self._of_any_slate else reads(policy, "rank_law")
+            policy.reads("rank_probs") if self._of_any_slate else policy.reads("rank_law")
             for policy in (self.target, self.logging)
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
@@ -178,15 +178,15 @@ class SupportFold(Fold):
 
     @property
     def _of_any_slate(self) -> bool:
-        return is_law(self.target) and is_law(self.logging)
+        return self.target.any_slate and self.logging.any_slate
 
     def _supported(self, batch: LogBatch) -> NDArray[np.bool_]:
         """Return where all of the target's mass certainly has support [n], which no law is needed for."""
         if not self._of_any_slate:
             return np.zeros(len(batch), np.bool_)
-        target, logging = (law(policy, "rank_probs") for policy in (self.target, self.logging))
-        filled = slots_filled(target, batch.contexts)
-        return all_shown(logging, batch.contexts) & (False if filled is None else filled)
+        target, logging = (policy.law("rank_probs") for policy in (self.target, self.logging))
+        filled = target.fills_slots(batch.contexts)
+        return logging.shows_all(batch.contexts) & (False if filled is None else filled)
 
     def _sums(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion[:, None, None]
@@ -194,12 +194,12 @@ class SupportFold(Fold):
         never = wanted * (drawn == 0)
         return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
 
-    def _rank_probs(self, policy: AnyPolicy, batch: LogBatch) -> Floats:
+    def _rank_probs(self, policy: Policy, batch: LogBatch) -> Floats:
         """Return [n, q, k] of every candidate, in the same order for both policies."""
         if self._of_any_slate:
             return propensities(policy, batch).candidate_ranks
-        if not complete(batch):
-            written = self.target if is_law(self.logging) else self.logging
+        if not batch.complete:
+            written = self.target if self.logging.any_slate else self.logging
             raise AbilityError(
                 f"{written!r} gives the probabilities of displayed items only, and some candidates were not displayed",
                 Wording(

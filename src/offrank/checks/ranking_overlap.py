@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import AbilityError, OffrankError
 from ..log.batch import Floats, LogBatch, Shown
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, law_needs, propensities
+from ..policies.base import Policy
+from ..policies.propensities import propensities
 from ..sums.base import Fold
 from ..sums.sampled import SampledRows, SampledRowsFold
 
@@ -46,7 +47,7 @@ class RankingOverlapFold(Fold):
     read: the context columns that are read anyway; None for a policy that needs more, or that is not a law.
     """
 
-    policies: tuple[AnyPolicy, ...]
+    policies: tuple[Policy, ...]
     read: Needs
     kept: int = SAMPLED
 
@@ -60,7 +61,7 @@ class RankingOverlapFold(Fold):
         found = {}
         for number, policy in enumerate(self.policies):
             with suppress(AbilityError):
-                wanted = law_needs(policy, "rank_probs")
+                wanted = policy.reads("rank_probs")
                 if replace(self.read | wanted, exchangeable=self.read.exchangeable) == self.read:
                     found[number] = wanted
         return found
@@ -71,7 +72,7 @@ class RankingOverlapFold(Fold):
             self._overlap(policy, batch) if number in self.able else None for number, policy in enumerate(self.policies)
         ]
 
-    def _overlap(self, policy: AnyPolicy, batch: LogBatch) -> RankingOverlap | None:
+    def _overlap(self, policy: Policy, batch: LogBatch) -> RankingOverlap | None:
         contexts, slates, counts = batch.contexts, batch.slates, 1 / batch.inclusion
         if not len(batch):
             return None

@@ -29,7 +29,8 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch, bound, own_bound
 from ..log.contexts import rows_of
 from ..log.hashing import hashed
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, law, propensities, reads
+from ..policies.base import Policy
+from ..policies.propensities import propensities
 from ..sums.base import Fold
 from . import _kernels
 from .calibration import bennett
@@ -89,7 +90,7 @@ class RepeatsFold(Fold):
     candidates.
     """
 
-    logging: AnyPolicy
+    logging: Policy
     by: By = "candidates"
     kept: int = KEPT
 
@@ -99,9 +100,9 @@ class RepeatsFold(Fold):
         Raises:
             AbilityError: the policy does not tell the probability of a slate.
         """
-        asked = reads(self.logging, "log_prob") | Needs(frozenset(["candidates"]))
-        if is_law(self.logging):
-            asked |= reads(self.logging, "slot_probs")
+        asked = self.logging.reads("log_prob") | Needs(frozenset(["candidates"]))
+        if self.logging.any_slate:
+            asked |= self.logging.reads("slot_probs")
         return asked if self.by == "candidates" else asked | Needs(clusters=frozenset([self.by]))
 
     def add(self, part: RepeatRows | None, batch: LogBatch) -> RepeatRows:
@@ -109,7 +110,7 @@ class RepeatsFold(Fold):
         # Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from: then the
         # probability of what was shown, given the context, is not known.
         told = np.ones(len(batch), np.bool_)
-        if self.by != "query" and not is_law(self.logging):
+        if self.by != "query" and not self.logging.any_slate:
             told = batch.contexts.size > batch.contexts.length
         if not told.any():
             return state
@@ -141,7 +142,7 @@ class RepeatsFold(Fold):
         if self.by == "query":
             return batch.dependent([self.by])[self.by]
         contexts, key = batch.contexts, np.zeros(len(batch), np.uint64)
-        names = sorted(reads(self.logging, "log_prob").scores) if self.by == "candidates" else []
+        names = sorted(self.logging.reads("log_prob").scores) if self.by == "candidates" else []
         codes = contexts.candidates.view(np.uint64)
         for values in [codes, *(_kernels.bits(contexts.scores[name]) for name in names)]:
             _kernels.join_sets(key, codes, values, contexts.size)
@@ -153,10 +154,10 @@ class RepeatsFold(Fold):
         """Return the probabilities of the slate and of the item at the top [r, 2] of some rows."""
         found = np.full((len(rows), 2), np.nan)
         found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
-        if is_law(self.logging) and batch.slates.shape[1] > 1:
+        if self.logging.any_slate and batch.slates.shape[1] > 1:
             with suppress(AbilityError):
-                some = rows_of(batch.contexts, rows, reads(self.logging, "slot_probs")), batch.slates[rows]
-                found[:, 1] = law(self.logging, "slot_probs").slot_probs(*some)[:, 0]
+                some = rows_of(batch.contexts, rows, self.logging.reads("slot_probs")), batch.slates[rows]
+                found[:, 1] = self.logging.law("slot_probs").slot_probs(*some)[:, 0]
         return found
 
 

@@ -16,8 +16,7 @@ from ..findings.evidence import ClustersEvidence
 from ..inference.spread import Inference
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, law_needs
-from ..policies.ties import tied
+from ..policies.base import Policy
 from ..sums.base import Fold, total
 from ..sums.counts import KeyedCounts, summed
 from ..sums.estimate import Interval
@@ -134,17 +133,17 @@ class RowsPerContextFold(Fold):
 class TiesFold(Fold):
     """Share of the impressions in which an item that a policy would show ties in score with another candidate."""
 
-    policies: tuple[AnyPolicy, ...]
+    policies: tuple[Policy, ...]
 
     def needs(self) -> Needs:
         """Return the columns that the policies sort by."""
-        return reduce(Needs.__or__, (law_needs(policy, "rank_probs") for policy in self.policies), Needs())
+        return reduce(Needs.__or__, (policy.reads("rank_probs") for policy in self.policies), Needs())
 
     def of(self, batch: LogBatch) -> Floats:
         h = batch.inverse_inclusion
-        return np.array([*(h[tied(policy, batch)].sum() for policy in self.policies), h.sum()])
+        return np.array([*(h[policy.tied(batch)].sum() for policy in self.policies), h.sum()])
 
-    def result(self, found: Floats) -> dict[AnyPolicy, float]:
+    def result(self, found: Floats) -> dict[Policy, float]:
         """Return the share of the impressions before sub-sampling, by policy."""
         shares = found[:-1] / found[-1] if found[-1] else found[:-1]
         return dict(zip(self.policies, shares.tolist(), strict=True))

@@ -12,9 +12,9 @@ from ..findings.logging_policy import BLIND
 from ..findings.odd_mean import NEAR
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, propensities, reads
-from ..policies.unconfirmed import confirmed
-from ..policies.written import Logged, is_written
+from ..policies.base import Policy
+from ..policies.propensities import propensities
+from ..policies.written import Logged
 from ..sums.base import Fold
 from .propensities import Agreement
 
@@ -56,7 +56,7 @@ class CertainFold(Fold):
 
     def needs(self) -> Needs:
         """Return the columns to read."""
-        return reads(_LOGGED, "log_prob") | Needs(frozenset(["candidates"]))
+        return _LOGGED.reads("log_prob") | Needs(frozenset(["candidates"]))
 
     def of(self, batch: LogBatch) -> Floats:
         choice = batch.contexts.size > 1
@@ -81,9 +81,9 @@ def testable(log: LogEvidence, written: WrittenPropensities) -> bool:
     return mean.standard_error**2 * log.rows > 2 * max(mean.high - 1, NEAR)
 
 
-def taken_as_written(logging: AnyPolicy, log: LogEvidence) -> bool:
+def taken_as_written(logging: Policy, log: LogEvidence) -> bool:
     """Whether the propensities of a logging policy are those that were written, and the log could not test them."""
-    return is_written(confirmed(logging)) and not testable(log, WrittenPropensities())
+    return logging.confirmed.written and not testable(log, WrittenPropensities())
 
 
 def untested_in_words(log: LogEvidence, groups: Sequence[str]) -> str:

@@ -21,7 +21,8 @@ from ..language.assumptions import ITEM_POSITION
 from ..language.spelling import Spelled
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Asked, Propensities, propensities
+from ..policies.base import Ability, Policy
+from ..policies.propensities import Propensities, propensities
 from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
 from . import _kernels
@@ -87,12 +88,12 @@ class Estimator(Spelled, ABC):
         return "clicks"
 
     @property
-    def requires_logging(self) -> Asked | None:
+    def requires_logging(self) -> Ability | None:
         """The ability that it requires of the logging policy."""
         return None
 
     @property
-    def requires_target(self) -> Asked | None:
+    def requires_target(self) -> Ability | None:
         """The ability that it requires of the target policy."""
         return None
 
@@ -185,7 +186,7 @@ class Estimator(Spelled, ABC):
         """The same estimator by draws from the posterior of its model; none where it relies on no model alone."""
         return ()
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         """The columns that it reads besides the outcome and those of the policies."""
         return Needs()
 
@@ -296,7 +297,7 @@ class Reference(Weighted):
         return replace(found, value=np.clip(found.value, -_FAR, _FAR))
 
 
-def terms_of(estimator: Estimator, batch: LogBatch, logging: AnyPolicy, target: AnyPolicy) -> Terms:
+def terms_of(estimator: Estimator, batch: LogBatch, logging: Policy, target: Policy) -> Terms:
     """The terms of an estimator between two policies, computed once per batch."""
     both = propensities(logging, batch), propensities(target, batch)
     return batch.once(("terms", estimator, id(logging), id(target)), lambda: estimator.terms(batch, *both))

@@ -17,7 +17,8 @@ from ..findings.evidence import ModelEvidence
 from ..language.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
+from ..policies.base import Policy
+from ..policies.propensities import Propensities
 from ..sums.fingerprint import Fingerprint
 from .base import Bound, Estimator, Weighted, Weights, forwarded, no_estimator
 
@@ -94,7 +95,7 @@ class Bounded(Weighted):
     def learnt_rows(self) -> Fingerprint | None:
         return self.base.learnt_rows()
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         return self.base.needs(target)
 
     @property

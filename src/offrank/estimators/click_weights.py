@@ -17,7 +17,8 @@ from ..language import assumptions
 from ..language.spelling import File
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Asked, Propensities
+from ..policies.base import Ability, Policy
+from ..policies.propensities import Propensities
 from ..reward_models.click_halves import ClickHalves
 from ..reward_models.click_model import loaded, posterior_draws, separable
 from ..reward_models.item_clicks import item_clicks, needs
@@ -78,7 +79,7 @@ class ClickWeights(Weighted):
             raise UsageError(f"draws is {self.draws!r}", "give a whole number of slates per row, such as 32")
 
     @property
-    def requires_logging(self) -> Asked | None:
+    def requires_logging(self) -> Ability | None:
         return "log_prob" if self.form == "logging" else None
 
     @cached_property
@@ -106,7 +107,7 @@ class ClickWeights(Weighted):
         """The training sessions of a fitted model; None of one that is learnt from the other half of the log."""
         return None if isinstance(self.model, ClickHalves) else self._fitted.training
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         own = self.model.needs if isinstance(self.model, ClickHalves) else Needs()
         return own | needs(self._models[0], target)
 

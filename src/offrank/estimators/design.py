@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import AbilityError, OffrankError
 from ..log.batch import Floats, Integers, RunCache
 from ..log.source import Needs, Source, has
-from ..policies.propensities import AnyPolicy, law, reads
+from ..policies.base import Policy
 from ..sums.estimate import Design
 from ..sums.sampled import SampledRows, SampledRowsFold
 from .fold import Layout, TargetPair
@@ -38,7 +38,7 @@ INVERSES = 512
 FEWEST = 5.0
 """With fewer expected rows of a weight, a log may well hold none: the probability is 1 / 150 at five."""
 _ROUNDING = 1e-9
-_Known = dict[bool, tuple[AnyPolicy, SampledSlates]]
+_Known = dict[bool, tuple[Policy, SampledSlates]]
 """A target and its slates, by whether they are those of weights of items at every rank."""
 _LARGEST = 1e100
 """Weights beyond this count as this: their third powers are summed."""
@@ -53,7 +53,7 @@ class DesignFold(SampledRowsFold):
     """
 
     layout: Layout = field(kw_only=True, compare=False)
-    logging: AnyPolicy = field(kw_only=True, compare=False)
+    logging: Policy = field(kw_only=True, compare=False)
     able: frozenset[int] = field(kw_only=True, compare=False)
     draws: int = field(default=DRAWS, kw_only=True, compare=False)
     cache: RunCache = field(default_factory=RunCache, kw_only=True, compare=False, repr=False)
@@ -91,7 +91,7 @@ class DesignFold(SampledRowsFold):
             contexts = state.contexts if len(few) == rows else state.contexts.take(few)
             inclusion = state.inclusion[few]
             draws = min(self.draws, max(PAIRS // max(contexts.candidates.shape[1], slots**2), 1))
-            given = law(target, "sample"), law(self.logging, "log_prob"), contexts, inclusion
+            given = target.law("sample"), self.logging.law("log_prob"), contexts, inclusion
             known[moves] = target, sampled_slates(*given, self.cache, draws)
         slates = known[moves][1]
         found = (turned if moves else ratios)(weighted, plain, slates)
@@ -100,9 +100,9 @@ class DesignFold(SampledRowsFold):
         number = (np.arange(found.weight.shape[1]) < length[:, None]).astype(np.float64)
         return _design(found, number, 1 / state.inclusion[few], state.read)
 
-    def _of_inverse(self, state: SampledRows, few: Integers, target: AnyPolicy, estimator: PI) -> Design:
+    def _of_inverse(self, state: SampledRows, few: Integers, target: Policy, estimator: PI) -> Design:
         """The design of the pseudoinverse, in a few of the contexts."""
-        wanted, logging = law(target, "rank_probs"), law(self.logging, "pair_probs")
+        wanted, logging = target.law("rank_probs"), self.logging.law("pair_probs")
         found = overlap(logging, wanted, state.contexts.take(few), estimator.samples, self.cache)
         counts = 1 / state.inclusion[few]
         second = found.sigma2 + found.sampling
@@ -121,19 +121,19 @@ class DesignFold(SampledRowsFold):
         )
 
 
-def design_fold(layout: Layout, logging: AnyPolicy, source: Source, needed: Needs, cache: RunCache) -> DesignFold:
+def design_fold(layout: Layout, logging: Policy, source: Source, needed: Needs, cache: RunCache) -> DesignFold:
     """The fold that finds the designs; it reads columns that it needs beside those `needed` anyway."""
     able = set()
     for pair in layout.pairs:
         target, estimator, plain = pair.target, pair.estimator, pair.plain
         with suppress(AbilityError):
             if isinstance(estimator, PI) and estimator.slots == "joint":
-                every = needed | reads(target, "rank_probs") | reads(logging, "pair_probs")
+                every = needed | target.reads("rank_probs") | logging.reads("pair_probs")
             elif plain is None or plain.follows is None or (asked := plain.requires_target) is None:
                 continue
             else:  # the logging policy must be a law
-                law(logging, "log_prob")
-                every = needed | reads(target, "sample") | reads(target, asked) | reads(logging, asked)
+                logging.law("log_prob")
+                every = needed | target.reads("sample") | target.reads(asked) | logging.reads(asked)
             if replace(every, exchangeable=needed.exchangeable) == needed or has(source, every):
                 able.add(pair.number)
                 needed = every

@@ -12,7 +12,8 @@ from ..language.assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..language.spelling import File
 from ..log.batch import LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
+from ..policies.base import Policy
+from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel
 from ..sums.fingerprint import Fingerprint
 from .base import Estimator, Outcome, Terms, Weighted, forwarded
@@ -92,7 +93,7 @@ class DoublyRobust(ModelBased):
     def learnt_rows(self) -> Fingerprint | None:
         return super().learnt_rows() or self.residual.learnt_rows()
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         return super().needs(target) | self.residual.needs(target)
 
     @property

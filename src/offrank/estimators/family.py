@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 from ..errors import UsageError
 from ..language.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
-from ..policies.propensities import Asked, Propensities
+from ..policies.base import Ability
+from ..policies.propensities import Propensities
 from .base import Estimator, Reference, Terms, Weighted, Weights
 from .items import Form, Interpol
 from .registry import ESTIMATORS
@@ -38,8 +39,8 @@ class InterpolWindows(Weighted):
     """
 
     name: ClassVar[str] = "interpol"
-    requires_logging: ClassVar[Asked] = "rank_law"
-    requires_target: ClassVar[Asked] = "rank_law"
+    requires_logging: ClassVar[Ability] = "rank_law"
+    requires_target: ClassVar[Ability] = "rank_law"
     assumptions: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)

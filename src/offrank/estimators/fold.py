@@ -14,9 +14,9 @@ from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..log import rules
 from ..log.batch import LogBatch
 from ..log.source import Needs
+from ..policies.base import Policy
 from ..policies.by import By
-from ..policies.propensities import AnyPolicy, propensities, reads
-from ..policies.ties import sorts
+from ..policies.propensities import propensities
 from ..sums.base import Fold, Sample
 from ..sums.group_by import Grouping
 from ..sums.mean import Mean, Name, excess, ratio
@@ -46,7 +46,7 @@ class TargetPair(NamedTuple):
     logged ones, and plain: without a bound; None where it does not.
     """
 
-    target: AnyPolicy
+    target: Policy
     estimator: Estimator
     weighted: Weighted | None
     plain: Weighted | None
@@ -88,7 +88,7 @@ class Layout:
     control: a column that was known before the impression. history: what was learnt of the clicks of an experiment.
     """
 
-    targets: tuple[AnyPolicy, ...]
+    targets: tuple[Policy, ...]
     estimators: tuple[Estimator, ...]
     per_slot: tuple[Estimator, ...] = ()
     references: tuple[Reference, ...] = ()
@@ -96,7 +96,7 @@ class Layout:
     control: str | None = None
     history: ArmsHistory | None = None
     pairs: tuple[TargetPair, ...] = field(init=False, compare=False, repr=False)
-    places: dict[tuple[AnyPolicy, Estimator], TargetPair] = field(init=False, compare=False, repr=False)
+    places: dict[tuple[Policy, Estimator], TargetPair] = field(init=False, compare=False, repr=False)
     columns: NamedColumns = field(init=False, compare=False, repr=False)
     rewards: tuple[Name, ...] = field(init=False, compare=False, repr=False)
     summed: NamedColumns = field(init=False, compare=False, repr=False)
@@ -137,7 +137,7 @@ class Layout:
     @property
     def tells_lists(self) -> bool:
         """Whether each arm has one list, which its mixture with others would not miss in its rows."""
-        return self.arms is not None and self.arms.any_slate and sorts(self.arms)
+        return self.arms is not None and self.arms.any_slate and self.arms.sorts
 
     @property
     def _of_arms(self) -> list[Name]:
@@ -201,7 +201,7 @@ class TermsFold(Fold):
     """
 
     layout: Layout
-    logging: AnyPolicy
+    logging: Policy
     sums: Fold
     clusters: tuple[str, ...] = ()
     by: Grouping | None = None
@@ -298,7 +298,7 @@ class TermsFold(Fold):
             _kernels_slots.normalising(weights.weight, weights.control, batch.clicks, length, *columns)
 
 
-def needs(layout: Layout, logging: AnyPolicy) -> Needs:
+def needs(layout: Layout, logging: Policy) -> Needs:
     """The columns that the estimators and their policies read.
 
     Raises:
@@ -311,12 +311,12 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
         asked = [(target, estimator.requires_target) for target in layout.targets]
         for policy, ability in [(logging, estimator.requires_logging), *asked]:
             if ability is not None:
-                found.append(reads(policy, ability))
+                found.append(policy.reads(ability))
         found += [estimator.needs(target) for target in layout.targets]
     if layout.control is not None:
         found.append(Needs(numbers=frozenset([layout.control])))
     if layout.arms is not None:
-        found.append(layout.arms.needs("log_prob") if layout.tells_lists else layout.arms.reads)
+        found.append(layout.arms.reads("log_prob") if layout.tells_lists else layout.arms.column_read)
     if layout.history is not None:
         found.append(layout.history.needs)
     return reduce(Needs.__or__, found)

@@ -24,8 +24,6 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, is_read_once
 from ..policies.by import By
-from ..policies.propensities import law, law_needs
-from ..policies.ties import sure_slates
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold
 
@@ -69,8 +67,8 @@ class ArmRows:
         """The rows of a batch."""
         contexts, lists = batch.contexts, [batch.slates[:, : batch.contexts.slots]]
         sure = np.ones(len(batch), np.bool_)
-        for policy in (law(one, "log_prob") for one in arms.policies.values()):
-            certainly, slates = sure_slates(policy, contexts)
+        for policy in (one.law("log_prob") for one in arms.policies.values()):
+            certainly, slates = policy.sure_slates(contexts)
             lists.append(np.where(certainly[:, None], slates, -1))
             sure &= certainly
         documents = [np.where(one >= 0, shown_keys(contexts, one, LEARNT_BY), PAD) for one in lists]
@@ -135,8 +133,8 @@ class ArmRowsFold(Fold):
     def needs(self) -> Needs:
         """The columns to read."""
         own = Needs(frozenset(["clicks", "reward"]), keys=frozenset([LEARNT_BY]))
-        laws = (law_needs(one, "log_prob") for one in self.arms.policies.values())
-        return reduce(Needs.__or__, laws, own | self.arms.reads)
+        laws = (one.law("log_prob").reads("log_prob") for one in self.arms.policies.values())
+        return reduce(Needs.__or__, laws, own | self.arms.column_read)
 
     def add(self, part: ArmRowsState | None, batch: LogBatch) -> ArmRowsState:
         state = ArmRowsState(most=self.most) if part is None else part

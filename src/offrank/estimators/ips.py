@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch
-from ..policies.propensities import Asked, Propensities
+from ..policies.base import Ability
+from ..policies.propensities import Propensities
 from .base import Outcome, Reference
 from .registry import ESTIMATORS
 from .wrappers import self_normalised
@@ -28,8 +29,8 @@ class IPS(Reference):
 
     name: ClassVar[str] = "ips"
     outcome: ClassVar[Outcome] = "reward"
-    requires_logging: ClassVar[Asked] = "log_prob"
-    requires_target: ClassVar[Asked] = "log_prob"
+    requires_logging: ClassVar[Ability] = "log_prob"
+    requires_target: ClassVar[Ability] = "log_prob"
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are rejected with their row

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..language import assumptions
 from ..log.batch import Floats, LogBatch
-from ..policies.propensities import Asked, Propensities
+from ..policies.base import Ability
+from ..policies.propensities import Propensities
 from ..wording import Option, Wording
 from . import _kernels
 from .base import Follows, Reference, Weighted, Weights, refuse_impossible
@@ -39,8 +40,8 @@ class IPM(Reference):
     """
 
     name: ClassVar[str] = "ipm"
-    requires_logging: ClassVar[Asked] = "rank_law"
-    requires_target: ClassVar[Asked] = "rank_law"
+    requires_logging: ClassVar[Ability] = "rank_law"
+    requires_target: ClassVar[Ability] = "rank_law"
     each_slot: ClassVar[bool] = True
     assumptions: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
 
@@ -75,8 +76,8 @@ class Interpol(Weighted):
     """
 
     name: ClassVar[str] = "interpol"
-    requires_logging: ClassVar[Asked] = "rank_law"
-    requires_target: ClassVar[Asked] = "rank_law"
+    requires_logging: ClassVar[Ability] = "rank_law"
+    requires_target: ClassVar[Ability] = "rank_law"
     follows: ClassVar[Follows] = "every rank"
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
@@ -154,7 +155,7 @@ class PositionBased(Weighted):
     """
 
     name: ClassVar[str] = "pbm"
-    requires_target: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Ability] = "rank_law"
     normalised: ClassVar[bool] = False
     follows: ClassVar[Follows] = "every rank"
     assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED

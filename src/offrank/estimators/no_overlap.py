@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import NoOverlapError
 from ..findings.weights import items_help
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..wording import EstimatorOption, Option, Wording
 from .base import Estimator
 from .clip import Clip
@@ -17,7 +17,7 @@ _BOUND = 100.0
 """The largest weight that a remedy suggests."""
 
 
-def no_overlap(target: AnyPolicy, estimator: AnyEstimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
+def no_overlap(target: Policy, estimator: AnyEstimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
     """Return the refusal. n: rows. slots: ranks with clicks. cancelled: whether weights below 0 cancel the others."""
     weighed = without_normalisation(estimator).weighting
     if weighed is None:

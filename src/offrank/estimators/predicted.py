@@ -11,7 +11,8 @@ from ..findings.evidence import ModelEvidence
 from ..language.spelling import File
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
+from ..policies.base import Policy
+from ..policies.propensities import Propensities
 from ..reward_models.base import Predicted, RewardModel
 from ..reward_models.click_model import ClickPredictions, loaded
 from ..reward_models.column import PredictionColumn
@@ -69,7 +70,7 @@ class ModelBased(Estimator):
     def learnt_rows(self) -> Fingerprint | None:
         return self.reward_model.learnt_rows()
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         return self.reward_model.needs(target)
 
     def predicted(self, target: Propensities) -> Predicted:

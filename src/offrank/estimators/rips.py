@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..language import assumptions
 from ..log.batch import Floats, LogBatch
-from ..policies.propensities import Asked, Propensities
+from ..policies.base import Ability
+from ..policies.propensities import Propensities
 from . import _kernels
 from .base import Reference
 from .registry import ESTIMATORS
@@ -33,8 +34,8 @@ class RIPS(Reference):
     """
 
     name: ClassVar[str] = "rips"
-    requires_logging: ClassVar[Asked] = "slot_probs"
-    requires_target: ClassVar[Asked] = "slot_probs"
+    requires_logging: ClassVar[Ability] = "slot_probs"
+    requires_target: ClassVar[Ability] = "slot_probs"
     each_slot: ClassVar[bool] = True
     assumptions: ClassVar[frozenset[str]] = assumptions.FROM_TOP
 

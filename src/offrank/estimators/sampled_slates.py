@@ -16,7 +16,6 @@ from ..log.hashing import feature_hashes, hashes
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, all_items
 from ..policies.propensities import Propensities, propensities
-from ..policies.ties import sure_slates
 from .pseudoinverse.grouping import places
 
 _ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
@@ -50,11 +49,11 @@ def sampled_slates(
     Raises:
         AbilityError: the target cannot draw.
     """
-    (sure, slates), order = sure_slates(target, contexts), np.arange(len(contexts.size))
+    (sure, slates), order = target.sure_slates(contexts), np.arange(len(contexts.size))
     row, chance = order, np.ones(len(order))
     if not sure.all():
         contexts, order = _in_order(contexts, inclusion, target, logging)
-        sure, slates = sure_slates(target, contexts)
+        sure, slates = target.sure_slates(contexts)
         each = np.where(sure, 1, max(1, draws // int((~sure).sum())))
         row = np.repeat(np.arange(len(contexts)), each)
         contexts, drawn, chance, slates = contexts.take(row), ~sure[row], (1 / each)[row], slates[row]
@@ -72,7 +71,7 @@ def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Po
     pads = np.arange(contexts.candidates.shape[1]) >= contexts.size[:, None]
     order = np.lexsort([*columns, pads], axis=-1)
     inside = [np.where(pads, 0, np.take_along_axis(column, order, axis=1)) for column in columns]
-    keys = sorted(target.needs("sample").keys | _needs(logging).keys)
+    keys = sorted(target.reads("sample").keys | _needs(logging).keys)
     beside = [contexts.size, contexts.length, *(contexts.keys[name] for name in keys)]
     content = np.column_stack([*beside, *inside]).astype(np.int64, copy=False)
     rows = np.lexsort([inclusion, hashes(content)])
@@ -81,7 +80,7 @@ def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Po
 
 def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]:
     """The columns that the policies read of each candidate, [n, m] each, as integers."""
-    needed, items = target.needs("sample"), all_items(contexts)
+    needed, items = target.reads("sample"), all_items(contexts)
     every = needed | _needs(logging)
     floats = [contexts.scores[name] for name in sorted(every.scores)]
     if not _needs(logging).exchangeable:  # it distinguishes items by ids, which must not decide the draws
@@ -98,7 +97,7 @@ def _needs(logging: Policy) -> Needs:
     """The columns that a policy reads to give the probability of a slate."""
     for ability in _ABILITIES:
         try:
-            return logging.needs(ability)
+            return logging.reads(ability)
         except AbilityError as error:
             refused = error
     raise refused

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch, Shown
-from ..policies.propensities import Propensities
+from ..log.source import Needs
+from ..policies.base import Ability, Policy
+from ..policies.propensities import Propensities, propensities
 from ..policies.rank_law import RankLaw
 from .base import Weighted
 from .sampled_slates import SampledSlates
@@ -52,7 +53,7 @@ def ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> Uniq
     else:
         possible = ((drawn.own_ranks > 0) & filled) | ~slots
     if not possible.all():
-        drawn = _Possible(drawn)
+        drawn = propensities(_Possible(drawn), batch)
     with np.errstate(all="ignore"):  # where the slate is impossible
         free = plain.weights(batch, drawn, sampled.target).weight
         weight = free if weighting is plain else weighting.weights(batch, drawn, sampled.target).weight
@@ -97,7 +98,7 @@ class _Turn:
 def _turns(sampled: SampledSlates) -> Iterator[_Turn]:
     """The slates as they are, then rotated down by one slot, and so on."""
     every, slot = sampled.batch.contexts.length, np.arange(sampled.batch.slates.shape[1])
-    laws = [(one.rank_law.written_out(every), one) for one in (sampled.logging, sampled.target)]
+    laws = [one.rank_law.written_out(every) for one in (sampled.logging, sampled.target)]
     for by in slot:
         rows = np.flatnonzero(every > by)
         length = every[rows, None]
@@ -109,54 +110,45 @@ def _turns(sampled: SampledSlates) -> Iterator[_Turn]:
             inclusion=sampled.batch.inclusion[rows],
             row=sampled.batch.row[rows],
         )
-        logging, target = (_Given(law[rows[:, None], place], old, batch) for law, old in laws)
-        shown, own = target.law.sum(axis=2), np.where(slot < length, logging.own_ranks, 0.0)
+        logging, target = (propensities(_Given(law[rows[:, None], place]), batch) for law in laws)
+        shown, own = target.rank_law.dense.sum(axis=2), np.where(slot < length, logging.own_ranks, 0.0)
         chance = np.divide(sampled.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
-        yield _Turn(sampled.row[rows], batch, _Possible(logging), target, chance)
+        yield _Turn(sampled.row[rows], batch, propensities(_Possible(logging), batch), target, chance)
 
 
-class _Given(Propensities):
-    """Propensities from a given rank law [s, k, k] of displayed items."""
+@dataclass(frozen=True, eq=False)
+class _Given(Policy):
+    """A policy of which only the law of the ranks of displayed items is known, [s, k, k]."""
 
-    def __init__(self, law: Floats, like: Propensities, batch: LogBatch) -> None:
-        super().__init__(like.policy, batch)
-        self.law = law
+    dense: Floats
 
-    @cached_property
-    def log_prob(self) -> Floats:
-        raise NotImplementedError
+    def reads(self, ability: Ability) -> Needs:
+        return Needs()
 
-    @cached_property
-    def slot_probs(self) -> Floats:
-        raise NotImplementedError
-
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        return RankLaw.of(self.law)
+    def shown_ranks(self, batch: LogBatch) -> RankLaw:
+        return RankLaw.of(self.dense)
 
 
-class _Possible(Propensities):
+@dataclass(frozen=True, eq=False)
+class _Possible(Policy):
     """A logging policy with probability 1 in place of 0, so that items it never shows are left out without an error."""
 
-    def __init__(self, inner: Propensities) -> None:
-        super().__init__(inner.policy, inner.batch)
-        self.inner = inner
+    inner: Propensities
 
-    @cached_property
-    def log_prob(self) -> Floats:
+    def reads(self, ability: Ability) -> Needs:
+        return self.inner.policy.reads(ability)
+
+    def shown_slate(self, batch: LogBatch) -> Floats:
         return np.where(np.isneginf(self.inner.log_prob), 0.0, self.inner.log_prob)
 
-    @cached_property
-    def slot_probs(self) -> Floats:
+    def shown_slots(self, batch: LogBatch) -> Floats:
         return np.where(self.inner.slot_probs > 0, self.inner.slot_probs, 1.0)
 
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        law = np.array(self.inner.rank_law.written_out(self.batch.contexts.length))
+    def shown_ranks(self, batch: LogBatch) -> RankLaw:
+        law = np.array(self.inner.rank_law.written_out(batch.contexts.length))
         own = np.arange(law.shape[1])
         law[:, own, own] = np.where(law[:, own, own] > 0, law[:, own, own], 1.0)
         return RankLaw.of(law)
 
-    @cached_property
-    def own_ranks(self) -> Floats:
+    def own_ranks(self, batch: LogBatch) -> Floats:
         return np.where(self.inner.own_ranks > 0, self.inner.own_ranks, 1.0)

@@ -18,7 +18,7 @@ from ..findings.verdict import EstimateRow
 from ..language.assumptions import FROM_TOP, HISTORY, LISTS_ALONE
 from ..language.registry import Later
 from ..log.batch import Floats
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..sums.estimate import Caution, Estimate, Interval
 from ..sums.mean import Mean, combined, ratio, relative
 from ..sums.named import ByName, Sums
@@ -139,7 +139,7 @@ class ArmsPair:
 
     summary: Counts
     arms: tuple[int, int]
-    targets: tuple[AnyPolicy, AnyPolicy]
+    targets: tuple[Policy, Policy]
     rows: tuple[Rows, Rows]
 
     @property
@@ -260,7 +260,7 @@ class ArmsPair:
 
 
 def pair_of(
-    summary: Counts, targets: Mapping[str, AnyPolicy], rows: Mapping[str, Rows], names: tuple[str, str]
+    summary: Counts, targets: Mapping[str, Policy], rows: Mapping[str, Rows], names: tuple[str, str]
 ) -> ArmsPair | None:
     """The arms that served two targets; None if one of them has none, or its arm no row."""
     places = [_number_of(summary, name, targets.get(name)) for name in names]
@@ -343,7 +343,7 @@ def saved(means: Interval, found: Interval) -> float | None:
     return (one / other) ** 2 if 0 < other < math.inf and one < math.inf else None
 
 
-def _number_of(summary: Counts, name: str, target: AnyPolicy | None) -> int | None:
+def _number_of(summary: Counts, name: str, target: Policy | None) -> int | None:
     """The number of the arm that a target served: by its name, else by its policy."""
     known = summary.layout.arms
     if known is None or target is None:

@@ -14,12 +14,12 @@ from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..log.batch import Floats
-from ..policies.named import policy
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
+from ..policies.registry import policy
 from ..readers.log import opened
 from .provenance import Provenance
 
-Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
+Target = str | Policy | Mapping[str, str | Policy] | list[str | Policy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
 
 
@@ -65,7 +65,7 @@ def fitted_model(given: object) -> Fitted | None:
     return found
 
 
-def only_policy(given: str | AnyPolicy) -> AnyPolicy:
+def only_policy(given: str | Policy) -> Policy:
     """Return the policy of a verb that is about one.
 
     Raises:

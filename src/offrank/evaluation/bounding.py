@@ -19,7 +19,6 @@ from ..errors import UsageError
 from ..inference.spec import AUTO
 from ..log.source import Needs, has
 from ..policies.fit import fitted
-from ..policies.propensities import law_needs
 from ..running.checkpoint import CheckpointFolder
 from ..running.executors import Executor, run
 from ..wording import Option, Wording
@@ -49,9 +48,9 @@ def answered_with_bounds(question: Question) -> Result:
         )
     for target in question.plan.targets.values():  # as the knowledge of slates, and of items at ranks, will ask
         if known.limits is not None:
-            law_needs(target, "log_prob")
+            target.law("log_prob").reads("log_prob")
         if of_clicks:
-            law_needs(target, "rank_probs")
+            target.law("rank_probs").reads("rank_probs")
     return answered(question).with_bounds(*_bounds(question, known))
 
 

@@ -17,7 +17,7 @@ from ..findings import cautions_for, has_cause
 from ..findings.evidence import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
 from ..findings.verdict import EstimateRow
 from ..language.formatting import nine_digits
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
 from ..sums.estimate import Caution, Estimate, Interval
@@ -62,7 +62,7 @@ def row_of(
 
 
 def selected(
-    summary: Counts, target: AnyPolicy, spelling: str, family: Family, pick: Pick | None = None
+    summary: Counts, target: Policy, spelling: str, family: Family, pick: Pick | None = None
 ) -> EstimateRow[AnyEstimator]:
     """Return the estimate selected from a family of estimators; most spellings have one member.
 
@@ -116,7 +116,7 @@ def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Es
     )
 
 
-def _by_error(summary: Counts, target: AnyPolicy, given: Given) -> SelectedMemberEvidence:
+def _by_error(summary: Counts, target: Policy, given: Given) -> SelectedMemberEvidence:
     """Return the choice among ever tighter bounds of the weights."""
     means = [summary.mean(target, estimator) for estimator, _ in given.values()]
     kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
@@ -178,13 +178,13 @@ def references(layout: Layout) -> list[AnyEstimator]:
     return [SelfNormalised(one) if one == REFERENCES[0] else one for one in every]  # better for frequent clicks
 
 
-def of_references(summary: Counts, target: AnyPolicy, some: Iterable[AnyEstimator]) -> Rows:
+def of_references(summary: Counts, target: Policy, some: Iterable[AnyEstimator]) -> Rows:
     """Return what references say of a target, as far as the log gives it."""
     every = ((one, summary.estimate(target, one)) for one in some)
     return {repr(one): row_of(summary, repr(one), one, e, asked=False) for one, e in every if isinstance(e, Estimate)}
 
 
-def beside_log(summary: Counts, target: AnyPolicy, row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
+def beside_log(summary: Counts, target: Policy, row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
     """Return a row of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
     if not row.of_target:
         return row
@@ -204,7 +204,7 @@ def _unwarned(found: Estimate | NoOverlapError) -> bool:
     return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
 
 
-def contradicted(summary: Counts, target: AnyPolicy, rows: Rows, pairs: int) -> Rows:
+def contradicted(summary: Counts, target: Policy, rows: Rows, pairs: int) -> Rows:
     """Return the rows of a target, with a warning on estimates that differ from a less assuming one.
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
@@ -238,7 +238,7 @@ def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> in
 
 
 def _against(
-    summary: Counts, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
+    summary: Counts, target: Policy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
 ) -> Caution | None:
     """Return the worst contradiction of an estimate by less assuming ones."""
     estimator, estimate = given
@@ -271,7 +271,7 @@ def _hidden(estimate: Estimate) -> float:
     return 0.0 if design is None or estimate.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
 
 
-def _may_contradict(summary: Counts, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+def _may_contradict(summary: Counts, target: Policy, estimator: AnyEstimator, estimate: Estimate) -> bool:
     # The error may be larger than estimated: such an estimate contradicts no other.
     uncertain = any(has_cause(one, "tail") and one.severity != "note" for one in estimate.warnings)
     return summary.error_is_reliable(target, estimator, estimate) and not uncertain

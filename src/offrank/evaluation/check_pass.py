@@ -26,9 +26,9 @@ from ..findings.verdict import on_log
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
+from ..policies.base import Policy, ShownAbility
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
-from ..policies.propensities import AnyPolicy, ShownAbility, is_law, reads, remembering
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
 from ..readers.log import period_of
@@ -53,8 +53,8 @@ EPSILONS = (0.1, 0.5)
 
 def check_log(
     source: Source,
-    logging: AnyPolicy,
-    target: AnyPolicy | None,
+    logging: Policy,
+    target: Policy | None,
     spec: IntervalSpec,
     totals: Mapping[str, float] | None,
     executor: Executor | None,
@@ -71,12 +71,12 @@ def check_log(
     return CheckPass(source, fitted(logging, source, executor), wanted, spec, totals).run(executor, progress)
 
 
-def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
+def _refuse_unknown(source: Source, policy: Policy) -> None:
     """Raise an error for a misspelt column, rather than skip every check that reads it."""
     errors: list[AbilityError | ColumnError] = []
     for ability in _ABILITIES:
         try:
-            source.select(reads(policy, ability))
+            source.select(policy.reads(ability))
         except (AbilityError, ColumnError) as error:
             errors.append(error)
     if len(errors) < len(_ABILITIES):
@@ -94,13 +94,13 @@ class CheckPass:
     def __init__(
         self,
         source: Source,
-        logging: AnyPolicy,
-        target: AnyPolicy | None,
+        logging: Policy,
+        target: Policy | None,
         spec: IntervalSpec,
         totals: Mapping[str, float] | None,
     ) -> None:
         self.source, self.target, self.spec, self.totals = source, target, spec, totals
-        self.logging = logging = remembering(logging)  # its laws of the samples are asked for several times
+        self.logging = logging = logging.remembering()  # its laws of the samples are asked for several times
         self.counted = counts(logging)
         self.tried = Quantities(source)
         self.tried.add(Quantity("impressions", ImpressionsFold()), *log_quantities(source, logging))
@@ -109,7 +109,7 @@ class CheckPass:
         self._attempt("actions", ActionsFold(logging))
         self._attempt("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
-        if target is not None and is_law(target) and is_law(logging):
+        if target is not None and target.any_slate and logging.any_slate:
             explains = CalibrationFold(target)
             self._attempt("explained", explains.sampled, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
@@ -179,7 +179,7 @@ class CheckPass:
                 ),
             )
 
-    def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
+    def _weigh(self, name: str, bare: Estimator, targets: list[Policy]) -> None:
         """Plan the importance weights of some policies and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}

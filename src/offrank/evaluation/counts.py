@@ -26,8 +26,8 @@ from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..language.assumptions import as_model, needs_curve
+from ..policies.base import Policy
 from ..policies.fit import counts
-from ..policies.propensities import AnyPolicy
 from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS, Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
 from ..sums.named import ByName, Sums
@@ -59,18 +59,18 @@ class Counts:
     layout: Layout
     spec: IntervalSpec
     folded: Mapping[str, Any]
-    logging: AnyPolicy | None = None
+    logging: Policy | None = None
     products: Products = ()
     group: int = 0
     losses: bool = False
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
-    ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
+    ties: Mapping[Policy, float] = field(default_factory=dict)
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
     facts: Facts = field(default_factory=Facts)
     of_group: tuple[Caution, ...] = ()
-    made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
+    made: dict[tuple[Policy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
     sums: Sums = field(init=False, compare=False, repr=False)
@@ -113,13 +113,13 @@ class Counts:
         """Return the logged mean of the outcome that the estimator weights."""
         return self.inference.interval(self.layout.logged(estimator))
 
-    def estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
+    def estimate(self, target: Policy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         """Return the estimate of one estimator for one target, or the reason why there is none."""
         if (target, estimator) not in self.made:
             self.made[target, estimator] = self._estimate(target, estimator)
         return self.made[target, estimator]
 
-    def number(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
+    def number(self, target: Policy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         """Return the number of one estimator for one target, with interval and effective size; nothing is checked."""
         at, mean = self.columns(target, estimator), self.mean(target, estimator)
         if not self.sums.total[at.weight] > 0:
@@ -138,7 +138,7 @@ class Counts:
         made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
         return replace(made, cluster=cluster, checked=False)
 
-    def _estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
+    def _estimate(self, target: Policy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         at, mean = self.columns(target, estimator), self.mean(target, estimator)
         weighting = at.estimator
         if not self.sums.total[at.weight] > 0:
@@ -168,7 +168,7 @@ class Counts:
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
         return replace(made, warnings=(*law, *warnings), about_log=about_log)
 
-    def columns(self, target: AnyPolicy, estimator: AnyEstimator) -> TargetPair:
+    def columns(self, target: Policy, estimator: AnyEstimator) -> TargetPair:
         """Return the columns of an estimator for a target; the same with and without normalisation."""
         return self.layout.places[target, without_normalisation(estimator)]
 
@@ -195,7 +195,7 @@ class Counts:
             return 1.0
         return min(design.visible / self.effective_sizes.kish(at.number, float(self.sums.total[at.weight])), 1.0)
 
-    def error_ratio(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+    def error_ratio(self, target: Policy, estimator: AnyEstimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
         ess_ratio = self.ess_ratio(self.columns(target, estimator))
         return 1 / math.sqrt(ess_ratio) if ess_ratio > 0 else math.inf
@@ -227,7 +227,7 @@ class Counts:
         # by chance the variance may be underestimated; and as many rows as have a weight
         return found if known and not alike else min(found, kish)
 
-    def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+    def error_is_reliable(self, target: Policy, estimator: AnyEstimator, estimate: Estimate) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.
 
         A small effective sample size does not make its standard error unreliable: enough impressions of the log
@@ -236,13 +236,13 @@ class Counts:
         sound = all(one.severity != "serious" or has_cause(one, "effective size") for one in estimate.warnings)
         return sound and self.weighted_rows(target, estimator) >= FEW_EFFECTIVE and estimate.standard_error > 0
 
-    def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+    def weighted_rows(self, target: Policy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
         weight = self.columns(target, estimator).weight
         squares = float(self.sums.squares[weight])
         return float(self.sums.total[weight]) ** 2 / squares if squares > 0 else 0.0
 
-    def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+    def kept(self, target: Policy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
         return self.sums.value(ratio(self.columns(target, estimator).weight, ROWS))
 
@@ -256,7 +256,7 @@ class Counts:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
-    def weight_of(self, target: AnyPolicy, estimator: AnyEstimator) -> EstimateEvidence | None:
+    def weight_of(self, target: Policy, estimator: AnyEstimator) -> EstimateEvidence | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
         at = self.columns(target, estimator)
         weighed, design = at.weighted, self.design(at)
@@ -275,7 +275,7 @@ class Counts:
             sampling_factor=self._sampling_factor,
         )
 
-    def _of_base(self, target: AnyPolicy, weighting: Estimator) -> list[Caution]:
+    def _of_base(self, target: Policy, weighting: Estimator) -> list[Caution]:
         """Return what refutes the weights that a bound or a model hides, if they are of this run too."""
         inner = weighting.unbounded
         if inner is None or inner == weighting or (target, inner) not in self.layout.places:
@@ -306,7 +306,7 @@ class Counts:
         """Return the mean reward of an arm of an experiment."""
         return self._adjusted(self.layout.arm_mean(arm, REWARD), of_arm(arm, ROWS))
 
-    def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
+    def mean(self, target: Policy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
         at = self.columns(target, estimator)
         if estimator.normalisation == "control":

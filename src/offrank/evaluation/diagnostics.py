@@ -21,7 +21,7 @@ from ..findings.verdict import EstimateRow
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..running.quantities import Quantity
 from ..sums.base import Fold, Sample, total
 from ..sums.estimate import Estimate, Interval
@@ -40,7 +40,7 @@ HEAVIEST = 10
 _TERMS = MomentsFold(((0, 1, 2),))
 _HEAVY = ("weight", "value", "reward", "base", "place")
 
-Pairs = tuple[tuple[AnyPolicy, Estimator], ...]
+Pairs = tuple[tuple[Policy, Estimator], ...]
 """Targets, and the quantities that weight the log for them."""
 Clips = dict[tuple[int, int, bool], Moments]
 """By the number of a pair, an index into CLIPS, and whether rows are clipped there."""
@@ -65,7 +65,7 @@ class ClipsFold(Fold):
     """
 
     pairs: Pairs
-    logging: AnyPolicy
+    logging: Policy
 
     def of(self, batch: LogBatch) -> Clips:
         found = {}
@@ -164,7 +164,7 @@ class HeaviestFold(Fold):
     """
 
     pairs: Pairs
-    logging: AnyPolicy
+    logging: Policy
     keep: int = HEAVIEST
 
     def add(self, part: Heaviest | None, batch: LogBatch) -> Heaviest:
@@ -202,8 +202,8 @@ class Diagnostics:
     - read: the columns that are read anyway. bases: rows before the file whose rows begin with a number.
     """
 
-    targets: Mapping[str, AnyPolicy]
-    logging: AnyPolicy
+    targets: Mapping[str, Policy]
+    logging: Policy
     weighed: Pairs
     clipped: Pairs
     read: Needs
@@ -211,7 +211,7 @@ class Diagnostics:
 
     @classmethod
     def of(
-        cls, targets: Mapping[str, AnyPolicy], logging: AnyPolicy, estimators: Iterable[Family], read: Needs
+        cls, targets: Mapping[str, Policy], logging: Policy, estimators: Iterable[Family], read: Needs
     ) -> Diagnostics:
         """Build from the estimators that use weights; windows that the data choose from are not clipped."""
         families = list(estimators)

@@ -13,7 +13,7 @@ from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for, has_cause
 from ..findings.untested import Facts
 from ..findings.verdict import EstimateRow, Verdict, verdict
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..sums.estimate import Caution, Interval
 from ..sums.mean import Mean
 from .ab_test import ArmsPair
@@ -62,7 +62,7 @@ class Difference:
         return math.ceil(self.rows * (least / away.value) ** 2)
 
 
-Side = tuple[AnyPolicy, Rows]
+Side = tuple[Policy, Rows]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ..frames import Given, Tabular, cautions, plain
 from ..language.assumptions import in_words
 from ..language.formatting import finite
 from ..policies.base import Policy
-from ..policies.named import policy as named_policy
+from ..policies.registry import policy as named_policy
 from ..sums.estimate import Caution, Estimate, PlacedCaution
 from .differences import Difference
 from .gate import Gate, Required

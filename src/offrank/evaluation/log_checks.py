@@ -17,7 +17,7 @@ from ..findings.logging_policy import unfit, untested_in_words
 from ..language.formatting import finite
 from ..log.batch import Floats
 from ..log.rules import BROKEN_FILE, NO_TABLE
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..sums.estimate import Caution, Estimate
 from .estimates import Estimates
 from .metadata import Check, Status
@@ -51,7 +51,7 @@ def of_log(log: LogEvidence, known: Sequence[Caution]) -> Iterator[Check]:
 
 def of_weights(
     estimates: Estimates,
-    target: AnyPolicy | None,
+    target: Policy | None,
     reasons: Mapping[str, str],
     log: LogEvidence,
     of_log: Sequence[Caution],

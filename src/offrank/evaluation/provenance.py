@@ -17,10 +17,8 @@ from ..findings.evidence_rows import OwnClicksEvidence
 from ..findings.rows import counted_here
 from ..findings.untested import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
 from ..log.source import Needs
-from ..policies.base import Ability
+from ..policies.base import Ability, Policy, is_policy
 from ..policies.fit import learnt_rows
-from ..policies.mixture import is_policy
-from ..policies.propensities import AnyPolicy, law_needs
 from ..running.quantities import Quantity
 from ..sums.fingerprint import Fingerprint, FingerprintFold
 from ..sums.same_log import share_learnt
@@ -46,7 +44,7 @@ class Provenance:
     curve_rows: Fingerprint | None = None
     shares: Mapping[Fingerprint, float] = field(default_factory=dict)
     counted: Mapping[str, OwnClicksEvidence] = field(default_factory=dict)
-    shown: frozenset[AnyPolicy] = frozenset()
+    shown: frozenset[Policy] = frozenset()
 
     def of(self, *parts: Part) -> Iterator[Fingerprint]:
         """Collect from targets and estimators and the parts that they wrap, each once."""
@@ -101,11 +99,11 @@ def _scores(part: Part) -> Iterator[str]:
         yield from sorted(needed.scores)
 
 
-def _needed(policy: AnyPolicy) -> Iterator[Needs]:
+def _needed(policy: Policy) -> Iterator[Needs]:
     """Return what the laws of a policy read, as far as it has them."""
     for ability in _LAWS:
         with suppress(AbilityError):
-            yield law_needs(policy, ability)
+            yield policy.law(ability).reads(ability)
 
 
 def facts_of_log(impressions: Impressions, tested: frozenset[Assumption], users: Iterable[str], days: bool) -> Facts:
@@ -120,7 +118,7 @@ def facts_of_log(impressions: Impressions, tested: frozenset[Assumption], users:
     )
 
 
-def facts_of(known: Facts, logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> Facts:
+def facts_of(known: Facts, logging: Policy, targets: Iterable[Policy]) -> Facts:
     """Return what is known of a log and of some targets: these may know its clicks if they read columns of their own.
 
     If they were learnt by offrank, or only read what the logging policy reads, that is known.
@@ -130,7 +128,7 @@ def facts_of(known: Facts, logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> 
     return replace(known, tested=tested, scored=bool(own))
 
 
-def _columns(policy: AnyPolicy) -> Iterator[str]:
+def _columns(policy: Policy) -> Iterator[str]:
     """Return the scores, rankings and written probabilities that a policy reads."""
     for needed in _needed(policy):
         yield from (*needed.scores, *needed.rankings, *needed.written)

@@ -19,9 +19,7 @@ from ..language.outputs import inputs_in
 from ..log.source import Source
 from ..policies.balanced import arms_of, in_balance
 from ..policies.base import Policy
-from ..policies.named import policy
-from ..policies.propensities import AnyPolicy
-from ..policies.ties import sorts
+from ..policies.registry import policy
 from ..readers.log import opened
 from ..running.executors import Executor, Progress
 from ..wording import Option, Wording
@@ -40,8 +38,8 @@ class Plan:
     - baseline: the target, or `logged`, that all others are compared with; None if they are not.
     """
 
-    targets: dict[str, AnyPolicy]
-    logging: AnyPolicy
+    targets: dict[str, Policy]
+    logging: Policy
     estimators: list[Estimator | SelfNormalised]
     trained: Provenance
     several: bool = False
@@ -52,7 +50,7 @@ class Plan:
 
 def planned(
     target: Target | None,
-    logging: str | AnyPolicy,
+    logging: str | Policy,
     named: Estimators,
     examined: Examination | None = None,
     *,
@@ -86,7 +84,7 @@ def planned(
 
 def planned_comparison(
     target: Target | None,
-    logging: str | AnyPolicy,
+    logging: str | Policy,
     named: Estimators | None,
     examined: Examination | None = None,
     baseline: str | Policy | None = None,
@@ -104,7 +102,7 @@ def planned_comparison(
         if arms is None:
             raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")
         target = {str(value): ranker for value, ranker in arms.policies.items()}
-    usual = USUAL_OF_ARMS if arms is not None and sorts(arms) else USUAL
+    usual = USUAL_OF_ARMS if arms is not None and arms.sorts else USUAL
     plan = planned(target, drawn, usual if named is None else named, examined, bounds=bounds, usual=usual)
     against = compared_with(list(plan.targets), baseline)
     return replace(plan, several=several, usual=named is None, baseline=against)

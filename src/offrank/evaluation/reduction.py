@@ -27,8 +27,7 @@ from ..language.from_text import TOTALS
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.balanced import arms_of
-from ..policies.propensities import AnyPolicy, law_needs
-from ..policies.ties import sorts
+from ..policies.base import Policy
 from ..running.quantities import Quantities, Quantity
 from ..sums.base import Tee
 from ..sums.buckets import BUCKETS, BUCKETS_OF_A_GROUP
@@ -59,8 +58,8 @@ class Pass:
     no_history: why nothing was. compares: whether targets are compared with each other.
     """
 
-    targets: Mapping[str, AnyPolicy]
-    logging: AnyPolicy
+    targets: Mapping[str, Policy]
+    logging: Policy
     estimators: Mapping[str, Family]
     spec: IntervalSpec
     by: str | None = None
@@ -118,7 +117,7 @@ class Pass:
         return Layout(tuple(targets), every, tuple(per_slot), *known, self.history)
 
     @property
-    def checked_logging(self) -> AnyPolicy | None:
+    def checked_logging(self) -> Policy | None:
         """Return the logging policy if any estimator requires it, so that the log is held against it."""
         asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
         return self.logging if asked else None
@@ -140,8 +139,9 @@ class Pass:
         labels = frozenset([] if self.by is None else [self.by])
         wanted = needs(self.layout, self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
         if all(one.requires_target is None for one in self.layout.estimators):
-            for one in filter(sorts, self.layout.targets):  # one whose column is missing is refused in any case
-                wanted |= law_needs(one, "rank_probs")
+            for one in self.layout.targets:
+                if one.sorts:  # one whose column is missing is refused in any case
+                    wanted |= one.reads("rank_probs")
         return wanted
 
     def terms(self, by: Grouping | None = None, *, page: bool = True) -> TermsFold:
@@ -173,7 +173,7 @@ class Pass:
         folds = self.number_folds(source, asked.needs, asked.cache, page=True)
         asked.add(*(Quantity(name, fold) for name, fold in folds.items()))
         asked.add(*log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares))
-        asked.add(Quantity("ties", TiesFold(tuple(filter(sorts, self.layout.targets)))))
+        asked.add(Quantity("ties", TiesFold(tuple(one for one in self.layout.targets if one.sorts))))
         asked.add(*self.trained.quantities(parts, learnt, asked.needs.scores))
         asked.add(*Diagnostics.of(self.targets, self.logging, self.estimators.values(), asked.needs).quantities())
         return asked

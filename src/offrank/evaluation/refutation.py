@@ -11,7 +11,7 @@ from ..findings import cautions_for
 from ..findings.evidence import LawEvidence, LogEvidence
 from ..findings.evidence_rows import GroupEvidence
 from ..inference.betting import chance_above
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..sums.estimate import Caution
 from ..sums.mean import Name
 from ..sums.named import Sums
@@ -19,7 +19,7 @@ from .counts import Counts
 
 
 def judged_log(
-    log: LogEvidence, summaries: Iterable[Counts], totals: Totals | None = None, of: AnyPolicy | None = None
+    log: LogEvidence, summaries: Iterable[Counts], totals: Totals | None = None, of: Policy | None = None
 ) -> tuple[Caution, ...]:
     """Return the problems of a log, those that the weights of some estimates show included.
 

@@ -11,7 +11,7 @@ from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
 from ..findings.verdict import Verdict
-from ..policies.propensities import AnyPolicy
+from ..policies.base import Policy
 from ..sums.estimate import Interval
 from ..sums.mean import Name, with_control
 from .candidates import requested
@@ -62,7 +62,7 @@ def _unearned(side: Side, summary: Counts, deciding: AnyEstimator, level: float)
     return ()
 
 
-def _rewarded(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> float:
+def _rewarded(counts: Counts, target: Policy, estimator: AnyEstimator) -> float:
     """Return the effective number of impressions behind an estimate that earned more than the least reward."""
     at = counts.columns(target, estimator)
     return _above(counts, _least(counts, at.estimator), at.value, at.weight)
@@ -96,7 +96,7 @@ def _least(counts: Counts, weighting: Estimator) -> float:
     return min(least, 0.0) if weighting.each_slot or divided else least
 
 
-def _missing(counts: Counts, target: AnyPolicy, estimator: AnyEstimator) -> Interval | None:
+def _missing(counts: Counts, target: Policy, estimator: AnyEstimator) -> Interval | None:
     """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
 
     It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the

@@ -11,7 +11,7 @@ from ..errors import NoOverlapError, UsageError
 from ..findings.release import Release
 from ..language.argument import worth_of
 from ..policies.base import Policy
-from ..policies.named import policy as named_policy
+from ..policies.registry import policy as named_policy
 from ..report.document import Document
 from ..report.printable import Printed
 from ..sums.estimate import Interval

@@ -24,7 +24,7 @@ from ..findings.evidence import SelectorEvidence
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
-from ..policies.propensities import AnyPolicy, law_needs
+from ..policies.base import Policy
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
 from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
@@ -101,7 +101,7 @@ class EstimatorSelector:
     """
 
     source: Source
-    logging: AnyPolicy
+    logging: Policy
     examination: Sequence[float] | None
     spec: IntervalSpec
     candidates: tuple[AnyEstimator, ...]
@@ -111,7 +111,7 @@ class EstimatorSelector:
     sample: int = 0
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
-    def select(self, target: AnyPolicy) -> SelectedEstimator:
+    def select(self, target: Policy) -> SelectedEstimator:
         """Return the estimator selected for a target.
 
         Raises:
@@ -146,7 +146,7 @@ class EstimatorSelector:
                     return why
         return next(iter(refused.values()))
 
-    def _allowed(self, target: AnyPolicy) -> tuple[Family, dict[str, OffrankError]]:
+    def _allowed(self, target: Policy) -> tuple[Family, dict[str, OffrankError]]:
         """Return the candidates that policies and columns allow, and why not the others."""
         able: Family = {}
         refused: dict[str, OffrankError] = {}
@@ -159,7 +159,7 @@ class EstimatorSelector:
                 refused[repr(one)] = error
         return able, refused
 
-    def _pseudo(self, target: AnyPolicy, able: Family) -> list[AnyPolicy]:
+    def _pseudo(self, target: Policy, able: Family) -> list[Policy]:
         """Return the pseudo-targets whose columns the log has."""
         found = []
         for one in pseudo_targets(self.logging, target) if self.pseudo else ():
@@ -168,7 +168,7 @@ class EstimatorSelector:
                 found.append(one)
         return found
 
-    def _few(self, policies: Sequence[AnyPolicy], able: Family) -> LogBatch | None:
+    def _few(self, policies: Sequence[Policy], able: Family) -> LogBatch | None:
         """Return some rows on which everything is tried first, so that what cannot be computed stops nothing else."""
         needed = self._pass(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
         for batch in self.source.select(needed).batches(0) if able else ():
@@ -177,7 +177,7 @@ class EstimatorSelector:
         return None
 
     def _tried(
-        self, policy: AnyPolicy, name: str, one: AnyEstimator, few: LogBatch | None, refused: dict[str, OffrankError]
+        self, policy: Policy, name: str, one: AnyEstimator, few: LogBatch | None, refused: dict[str, OffrankError]
     ) -> bool:
         """Whether an estimate can be computed; if not, the reason is put into `refused`."""
         try:
@@ -188,7 +188,7 @@ class EstimatorSelector:
         return name not in refused
 
     def _readable(
-        self, policies: Sequence[AnyPolicy], able: Family, refused: dict[str, OffrankError]
+        self, policies: Sequence[Policy], able: Family, refused: dict[str, OffrankError]
     ) -> tuple[Reading, Family]:
         """Read the log with the candidates that can be computed on all rows; reasons of others are put into `refused`.
 
@@ -210,14 +210,14 @@ class EstimatorSelector:
             return self._read(policies, able), able
         return self._read(policies[:1], able), able
 
-    def _distance(self, policies: Sequence[AnyPolicy]) -> DistanceFold:
+    def _distance(self, policies: Sequence[Policy]) -> DistanceFold:
         return DistanceFold(tuple(policies), self.logging)
 
-    def _pass(self, targets: Sequence[AnyPolicy], estimators: Family) -> Pass:
+    def _pass(self, targets: Sequence[Policy], estimators: Family) -> Pass:
         families = {name: {name: one} for name, one in estimators.items()}
         return Pass({repr(one): one for one in targets}, self.logging, families, self.spec)
 
-    def _read(self, policies: Sequence[AnyPolicy], able: Family) -> Reading:
+    def _read(self, policies: Sequence[Policy], able: Family) -> Reading:
         """Read the log once. policies: the target and the pseudo-targets."""
         job, alone = self._pass(policies, able), self._pass(policies[:1], able)
         layout, asked = job.layout, Quantities(self.source, job.needs(), self.cache)
@@ -247,10 +247,10 @@ class EstimatorSelector:
             summary, tuple(policies), away / float(away[0]), rates[: impressions.slots], found.get("sampled")
         )
 
-    def _sampled(self, target: AnyPolicy) -> Needs:
+    def _sampled(self, target: Policy) -> Needs:
         """Return the columns for drawing slates; none where a policy cannot draw, or the log lacks them."""
         with suppress(OffrankError):
-            found = law_needs(target, "sample") | law_needs(self.logging, "sample")
+            found = target.reads("sample") | self.logging.reads("sample")
             self.source.select(found)
             return found
         return Needs()
@@ -265,7 +265,7 @@ class Reading:
     """
 
     summary: Counts
-    policies: tuple[AnyPolicy, ...]
+    policies: tuple[Policy, ...]
     distances: Floats
     rates: Floats
     sampled: SampledRows | None
@@ -316,6 +316,6 @@ class Reading:
         away = summary.inference.difference(summary.mean(policy, one), summary.mean(policy, other))
         return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
 
-    def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:
+    def _sound(self, policy: Policy, one: AnyEstimator) -> bool:
         found = self.summary.estimate(policy, one)
         return isinstance(found, Estimate) and self.summary.error_is_reliable(policy, one, found)

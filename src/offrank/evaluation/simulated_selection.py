@@ -15,8 +15,8 @@ from ..inference.spec import IntervalSpec
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..log.source import Needs, Source
+from ..policies.base import Policy
 from ..policies.fit import fitted
-from ..policies.propensities import AnyPolicy, law
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions
@@ -92,8 +92,8 @@ class SimulatedSelection:
 
 def select_and_simulate(
     source: Source,
-    logging: AnyPolicy,
-    target: AnyPolicy,
+    logging: Policy,
+    target: Policy,
     candidates: Sequence[AnyEstimator],
     curve: Sequence[float] | None,
     cluster: str | None,
@@ -113,7 +113,7 @@ def select_and_simulate(
 
 def simulate_selection(
     selector: EstimatorSelector,
-    target: AnyPolicy,
+    target: Policy,
     choice: SelectedEstimator,
     logs: int,
     progress: Progress | None = None,
@@ -141,7 +141,7 @@ def simulate_selection(
         if choice.reading.summary.sums.least[REWARD] < 0 or not _whole(selector):
             return SimulatedSelection(missing="only whole rewards of 0 or more are simulated")
     try:
-        drawn, wanted = law(selector.logging, "sample"), law(target, "sample")
+        drawn, wanted = selector.logging.law("sample"), target.law("sample")
         merit = attractions(sampled.contexts, (drawn, wanted), 0)
         kinds = tuple(BEHAVIOURS.items()) if clicked else tuple(BEHAVIOURS.items())[::2]
         rows, made, off = min(choice.rows, ROWS), list[Rehearsed](), 0.0
@@ -165,7 +165,7 @@ def _whole(selector: EstimatorSelector) -> bool:
 
 
 def _simulated(
-    users: str, world: LikeLog, selector: EstimatorSelector, target: AnyPolicy, truth: float, rows: int, logs: int
+    users: str, world: LikeLog, selector: EstimatorSelector, target: Policy, truth: float, rows: int, logs: int
 ) -> Rehearsed:
     spec = IntervalSpec("normal", cluster=None)
     # What was learnt from the log itself says nothing about simulated rewards.
@@ -193,7 +193,7 @@ def _simulated(
     return Rehearsed(users, logs, right, best, float(np.sqrt((chosen**2).mean())) / least, ratios)
 
 
-def _attempted(selector: EstimatorSelector, target: AnyPolicy) -> SelectedEstimator | None:
+def _attempted(selector: EstimatorSelector, target: Policy) -> SelectedEstimator | None:
     """Return the choice, or None where the simulated log has no estimate."""
     try:
         return selector.select(target)

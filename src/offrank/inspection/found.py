@@ -13,7 +13,7 @@ from ..checks.propensities import Agreement
 from ..language.spelling import spell
 from ..log import rules
 from ..policies.by import By
-from ..policies.named import policy
+from ..policies.registry import policy
 from ..policies.top import Top
 from ..readers.described import LogColumn
 from ..readers.description import Unsettled

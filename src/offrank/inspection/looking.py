@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.source import Source
-from ..policies.named import policy
+from ..policies.registry import policy
 from ..readers.beginning import Beginning
 from ..readers.detect import roles_of
 from ..readers.files import is_paths

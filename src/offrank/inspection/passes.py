@@ -32,7 +32,6 @@ from ..log.source import Needs, Source, refuse_once
 from ..log.texts import Texts
 from ..policies.base import Policy
 from ..policies.ranking import Ranking
-from ..policies.sorting import always_sorts
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
@@ -71,7 +70,7 @@ def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, 
         EmptyLogError: no row is valid.
     """
     seen, log_checks, sample, arms = _read(source, how)
-    law = next((one.policy for one in seen.drawn if one.fits and not always_sorts(one.policy)), None)
+    law = next((one.policy for one in seen.drawn if one.fits and not one.policy.always_sorts), None)
     named = not shown_in(sample.contexts, sample.slates)[1].all()  # else calibration by item means nothing
     written = _written([law, Uniform() if named else None], source, how) if seen.written else None
     seen = replace(seen, agreement=None if written is None else written.by_law)

@@ -12,12 +12,10 @@ from ..evaluation.answer import answered
 from ..evaluation.question import Question, planned
 from ..inference.spec import AUTO, IntervalSpec
 from ..log.source import Source
-from ..policies.base import Policy
-from ..policies.epsilon import EpsilonUniform, sorted_as
-from ..policies.named import policy
-from ..policies.propensities import AnyPolicy, ShownAbility, reads
+from ..policies.base import Policy, ShownAbility
+from ..policies.epsilon import EpsilonUniform, sorted_as, turned
 from ..policies.ranking import Ranking
-from ..policies.ties import turned
+from ..policies.registry import policy
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import is_logged
@@ -47,7 +45,7 @@ def suggestion(
     if is_logged(logging) and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
     slates, questions, directed = _gives(source, logging, "log_prob"), dict[str, Next](), _directed(seen)
-    for target in _targets(seen, frozenset() if law is None else law.needs("log_prob").scores, directed):
+    for target in _targets(seen, frozenset() if law is None else law.reads("log_prob").scores, directed):
         found = ["snips"] if slates and _overlaps(target, sample) else []
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found and len(questions) < _TRIED:
@@ -63,10 +61,10 @@ def suggestion(
     return {"next": questions[first]}
 
 
-def _gives(source: Source, policy: AnyPolicy, ability: ShownAbility) -> bool:
+def _gives(source: Source, policy: Policy, ability: ShownAbility) -> bool:
     """Whether the columns and a policy give this ability for the shown slates."""
     try:
-        source.select(reads(policy, ability))
+        source.select(policy.reads(ability))
     except (AbilityError, ColumnError):
         return False
     return True
@@ -76,14 +74,14 @@ def _directed(seen: Inspection) -> frozenset[str]:
     """Return the scores whose direction the log shows: those of laws that fit it, where a uniform order does not."""
     fits = [one.policy for one in seen.drawn if one.fits]
     return (
-        frozenset() if Uniform() in fits else frozenset(name for one in fits for name in one.needs("log_prob").scores)
+        frozenset() if Uniform() in fits else frozenset(name for one in fits for name in one.reads("log_prob").scores)
     )
 
 
 def _turned(target: Policy, directed: frozenset[str]) -> str:
     """Return a sorted ranker the other way round, if nothing shows in which direction its score counts."""
     other = turned(target)
-    return "" if other is None or target.needs("log_prob").scores & directed else repr(other)
+    return "" if other is None or target.reads("log_prob").scores & directed else repr(other)
 
 
 def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str]) -> Iterator[Policy]:
@@ -92,7 +90,7 @@ def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str
     Rankers that drew the log, grades, and scores that always tie come after the others. directed: scores whose
     direction is known; of any other the highest comes first.
     """
-    drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
+    drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.reads("log_prob").scores]
     scores = [sorted_as(law, name) if name in directed else Top(name) for law, name in drawn]
     last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
     new = [one for one in scores if one.scores not in last]

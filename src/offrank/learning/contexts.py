@@ -14,8 +14,8 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ..log.contexts import content, distinct, joined, reordered
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
-from ..policies.base import shuffles
-from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, reads
+from ..policies.base import Policy
+from ..policies.propensities import propensities
 from ..policies.uniform import Uniform
 from ..sums.base import Fold
 from ..wording import Option, Wording
@@ -45,7 +45,7 @@ class ContextSums:
 
     contexts: Contexts
     sums: ActionSums
-    logging: AnyPolicy = field(default=Uniform(), compare=False)
+    logging: Policy = field(default=Uniform(), compare=False)
     unlike_uniform: float = 0.0
     labels: str | None = None
     memory: float = MEMORY
@@ -68,7 +68,7 @@ class ContextSums:
         return found
 
     @classmethod
-    def of(cls, batch: LogBatch, logging: AnyPolicy, labels: str | None = None, memory: float = MEMORY) -> ContextSums:
+    def of(cls, batch: LogBatch, logging: Policy, labels: str | None = None, memory: float = MEMORY) -> ContextSums:
         """Build from the impressions of a batch."""
         contexts = batch.contexts
         first, row = distinct(content(contexts))
@@ -81,7 +81,7 @@ class ContextSums:
         sums = ActionSums.zeros(made.size, made.length)
         sums.add(group[row], np.where(batch.slates >= 0, slates, -1), batch.reward, 1 / batch.inclusion)
         unlike = 0.0
-        if not is_law(logging):
+        if not logging.any_slate:
             found = propensities(logging, batch).log_prob - Uniform().log_prob(contexts, batch.slates)
             unlike = float(np.abs(found).max(initial=0.0))
         return cls.combined([cls(made, sums, logging, unlike, labels, memory)])
@@ -133,9 +133,9 @@ class ContextSums:
         return column[np.arange(column.shape[1]) < self.contexts.size[:, None]]
 
     @property
-    def law(self) -> AnyPolicy:
+    def law(self) -> Policy:
         """Return the logging policy; `uniform`, if that is what the logged propensities are of."""
-        return Uniform() if not is_law(self.logging) and self.unlike_uniform < _SAME else self.logging
+        return Uniform() if not self.logging.any_slate and self.unlike_uniform < _SAME else self.logging
 
     def phi(self, baseline: float = 0.0) -> Floats:
         """Return the mean over each context's impressions of Gamma^+ ((r - baseline) 1_slate) [rows, k].
@@ -154,15 +154,15 @@ class ContextSums:
         return self._solved(replace(self.sums, sums=self.sums.sums[:, :, [0, 0]]).rewards())
 
     def _solved(self, theta: Floats) -> Floats:
-        if shuffles(self.law):
+        if self.law.shuffles:
             return self.sums.solved_uniform(theta)
-        if not is_law(self.logging) and self.unlike_uniform < _NEAR:
+        if not self.logging.any_slate and self.unlike_uniform < _NEAR:
             raise AbilityError(
                 "the logged propensities equal those of uniform slates only up to rounding",
                 Wording("if slates were drawn uniformly, confirm it: {}", Option("logging", "uniform")),
             )
         phi = np.zeros_like(theta)
-        for case in cases(law(self.logging, "pair_probs"), self.contexts, RunCache()):
+        for case in cases(self.logging.law("pair_probs"), self.contexts, RunCache()):
             m, k = int(self.contexts.size[case.rows[0]]), int(self.contexts.length[case.rows[0]])
             for places, inverse in case.each(np.arange(len(case.rows))):
                 rows = case.rows[places]
@@ -188,7 +188,7 @@ def _order(contexts: Contexts) -> Integers:
 class ContextsFold(Fold):
     """Reduces one third of a log to its distinct contexts. labels: the column of the candidates' grades, or None."""
 
-    logging: AnyPolicy
+    logging: Policy
     part: Part
     by: By = "turn"
     labels: str | None = None
@@ -196,9 +196,9 @@ class ContextsFold(Fold):
 
     def needs(self, source: Source) -> Needs:
         """Return the columns to read from this log: the query too, if it has one."""
-        needed = reads(self.logging, "log_prob") | Needs(frozenset(["candidates", "features", "reward"]))
-        if is_law(self.logging):
-            needed |= law_needs(self.logging, "pair_probs")
+        needed = self.logging.reads("log_prob") | Needs(frozenset(["candidates", "features", "reward"]))
+        if self.logging.any_slate:
+            needed |= self.logging.reads("pair_probs")
         if self.labels is not None:
             needed |= Needs(scores=frozenset([self.labels]))
         return needed | _QUERY if has(source, _QUERY) else needed

@@ -16,8 +16,9 @@ from ..estimators.base import refuse_impossible
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, refuse_once
+from ..policies.base import Policy
 from ..policies.linear import Encoding
-from ..policies.propensities import AnyPolicy, propensities, reads
+from ..policies.propensities import propensities
 from ..running.engines import refuse_placed
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold, Tee
@@ -92,7 +93,7 @@ class Packing(Fold):
     """Encodes one third of the log. folder: where pieces are stored, or None for memory."""
 
     encoding: Encoding
-    logging: AnyPolicy
+    logging: Policy
     part: Part
     by: By
     folder: Path | None = None
@@ -139,7 +140,7 @@ class Preparation:
     contexts: the thirds whose distinct contexts are found too. labels: the column of their grades, or None.
     """
 
-    logging: AnyPolicy
+    logging: Policy
     folder: Path
     by: By = "turn"
     bits: int = 20
@@ -153,7 +154,7 @@ class Preparation:
         """Return both thirds used in learning, after three passes over the log, and one for each third of contexts."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
         refuse_once(source, "learning reads it several times")
-        needed = reads(self.logging, "log_prob") | features
+        needed = self.logging.reads("log_prob") | features
         of_ranks = self._of_ranks(source)
         chosen = source.select(needed if of_ranks is None else needed | of_ranks)
         folds = Tee({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
@@ -178,7 +179,7 @@ class Preparation:
     def _of_ranks(self, source: Source) -> Needs | None:
         """Return the columns with the probability of an item at its rank; None if they are not needed, or not there."""
         try:
-            wanted = reads(self.logging, "rank_law") if self.ranks else None
+            wanted = self.logging.reads("rank_law") if self.ranks else None
             if wanted is not None:
                 source.select(wanted)
         except (AbilityError, ColumnError):

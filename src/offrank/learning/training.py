@@ -13,9 +13,9 @@ from ..language import Say, silent
 from ..language.files import scratch
 from ..language.formatting import Span
 from ..log.source import Source
+from ..policies.base import Policy
 from ..policies.learnt import Learnt, policies_of
 from ..policies.linear import Encoding
-from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
 from ..sums.estimate import Interval
 from ..wording import Option, Wording
@@ -52,7 +52,7 @@ class TrainedPolicy:
         """The policy, used as its method means it."""
         return self.policies["sorted" if self.search.learner.greedy else "drawn"]
 
-    def tested_by(self, drawn: AnyPolicy) -> tuple[AnyPolicy, tuple[str, ...]]:
+    def tested_by(self, drawn: Policy) -> tuple[Policy, tuple[str, ...]]:
         """The logging policy and the estimators of a test: also what chose the settings, if it assumes more."""
         if self.data.validate_contexts is not None:
             return self.data.validate_contexts.law, ("ips", "snips", "wpi")
@@ -78,7 +78,7 @@ class Training:
     def run(
         self,
         source: Source,
-        drawn: AnyPolicy,
+        drawn: Policy,
         path: Path,
         executor: Executor | None = None,
         progress: Progress | None = None,

@@ -276,6 +276,11 @@ class LogBatch:
         found: T = self.known[key]
         return found
 
+    @property
+    def complete(self) -> bool:
+        """Whether every row shows all of its candidates, so that logged probabilities cover them all."""
+        return bool(np.array_equal(self.contexts.size, self.contexts.length))
+
     @cached_property
     def reward(self) -> Floats:
         """[n] the logged reward, by default the sum of the clicks."""

@@ -15,8 +15,8 @@ from ..estimators.base import refuse_impossible
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, reads
+from ..policies.base import Policy, all_items
+from ..policies.propensities import propensities
 from ..sums.base import Fold, Sample, Tee
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
@@ -39,7 +39,7 @@ class ComparisonsFold(Fold):
 
     metrics: tuple[Comparison, ...]
     models: tuple[str, ...]
-    logging: AnyPolicy
+    logging: Policy
     spec: IntervalSpec
     by: str | None = None
 
@@ -62,8 +62,8 @@ class ComparisonsFold(Fold):
         if "counterfactual" in against:
             asked.append(order_needs(self.logging))
         if "banner" in against:
-            ranks = is_law(self.logging)
-            asked.append(law_needs(self.logging, "rank_probs") if ranks else reads(self.logging, "rank_law"))
+            ranks = self.logging.any_slate
+            asked.append(self.logging.reads("rank_probs") if ranks else self.logging.reads("rank_law"))
         if self.by is not None:
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)
@@ -131,7 +131,7 @@ class Alternatives:
     own: Integers
 
 
-def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alternatives:
+def alternatives(batch: LogBatch, logging: Policy, metric: Comparison) -> Alternatives:
     """The alternatives that the logging policy could have shown in place of each clicked item, for a metric."""
     slates = batch.slates
     filled = slates >= 0
@@ -143,9 +143,9 @@ def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alt
         draws = metric.draws
         law = drawn_order_law(logging, batch, draws, metric.seed) if draws else order_law(logging, batch)
         return Alternatives(slates, law, shown)
-    if is_law(logging):
+    if logging.any_slate:
         return Alternatives(all_items(batch.contexts), propensities(logging, batch).candidate_ranks, slates)
-    if not complete(batch):  # logged probabilities cover all candidates only if all are displayed
+    if not batch.complete:  # logged probabilities cover all candidates only if all are displayed
         raise AbilityError(
             f"{logging!r} gives the probabilities of displayed items only, and some candidates were not displayed",
             Wording(

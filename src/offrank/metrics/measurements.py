@@ -14,10 +14,9 @@ from ..findings.evidence import ComparisonEvidence
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..log.source import Source
-from ..policies.base import shuffles
+from ..policies.base import Policy
 from ..policies.fit import counts, fitted
-from ..policies.named import policy as named_policy
-from ..policies.propensities import AnyPolicy
+from ..policies.registry import policy as named_policy
 from ..readers.log import opened
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
@@ -33,7 +32,7 @@ Models = str | Sequence[str]
 def measurements(
     log: Any,
     score: Models,
-    logging: str | AnyPolicy = "logged",
+    logging: str | Policy = "logged",
     metrics: Any = ("counterfactual_disagreement",),
     *,
     spec: IntervalSpec | None = None,
@@ -68,7 +67,7 @@ def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measuremen
 
 
 def counterfactual_disagreement(
-    log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any
+    log: Any, model: Models, logging: str | Policy = "logged", **options: Any
 ) -> Measurements:
     """How often the model prefers to the clicked item another one that would have been at its rank.
 
@@ -79,12 +78,12 @@ def counterfactual_disagreement(
     return _one("counterfactual_disagreement", log, model, {"logging": logging, **options})
 
 
-def banner_disagreement(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
+def banner_disagreement(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
     """As `counterfactual_disagreement`, with the items drawn again too; section 5.1 of the paper."""
     return _one("banner_disagreement", log, model, {"logging": logging, **options})
 
 
-def counterfactual_loss(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
+def counterfactual_loss(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
     """As `counterfactual_disagreement`, with log(1 + exp(f(q) - f(p))) in the place of 1{f(q) > f(p)}.
 
     options: also `form="hinge"` for max(0, 1 + f(q) - f(p)).
@@ -92,7 +91,7 @@ def counterfactual_loss(log: Any, model: Models, logging: str | AnyPolicy = "log
     return _one("counterfactual_loss", log, model, {"logging": logging, **options})
 
 
-def counterfactual_ndcg(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
+def counterfactual_ndcg(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
     """nDCG of the model's order of the shown items, corrected for the ranks where they were shown.
 
     With g = 1 / log2(1 + rank by the model) and l shown items, each click is worth
@@ -164,7 +163,7 @@ class Comparisons:
             ess=ess,
             rejected=rejected,
             pairwise=metric.against == "pairwise",
-            shuffled=shuffles(self.fold.logging),
+            shuffled=self.fold.logging.shuffles,
             counted=counts(self.fold.logging),
         )
         return Measured(
@@ -191,7 +190,7 @@ def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measure
     return measurements(log, model, metrics=comparisons.METRICS[name](**own), spec=spec, **given)
 
 
-def _nothing_compared(metric: Comparison, logging: AnyPolicy, n: int) -> NoOverlapError:
+def _nothing_compared(metric: Comparison, logging: Policy, n: int) -> NoOverlapError:
     return NoOverlapError(
         f"{metric!r}: according to {logging!r}, no other item could have been at the rank of the click in any of "
         f"{n:,} clicked impressions",

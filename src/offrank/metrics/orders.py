@@ -14,21 +14,21 @@ import numpy as np
 from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy, item_weights, order_where_known
+from ..policies.base import Policy
 from ..policies.fit import must_fit
 from ..policies.plackett_luce import sample_order_given_set
-from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, reads
+from ..policies.propensities import propensities
 from . import _kernels
 
 MOST_SLOTS = 6  # 720 orders
 
 
-def order_needs(policy: AnyPolicy) -> Needs:
+def order_needs(policy: Policy) -> Needs:
     """The columns that the order law reads."""
-    return reads(policy, "rank_law") if _by_rank(policy) else law_needs(policy, "log_prob")
+    return policy.reads("rank_law") if _by_rank(policy) else policy.law("log_prob").reads("log_prob")
 
 
-def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:
+def order_law(policy: Policy, batch: LogBatch) -> Floats:
     """[n, k, k] probability that the policy puts shown item i at rank j, given the set of shown items.
 
     Paper non-shuffled-traffic, appendix A. This is the marginal law only where every candidate is shown.
@@ -38,11 +38,11 @@ def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:
     """
     if _by_rank(policy):
         return _written(policy, batch)
-    known = order_where_known(policy, batch.contexts, batch.slates)
-    return _enumerated(law(policy, "log_prob"), batch.contexts, batch.slates) if known is None else known
+    known = policy.order_given_set(batch.contexts, batch.slates)
+    return _enumerated(policy.law("log_prob"), batch.contexts, batch.slates) if known is None else known
 
 
-def drawn_order_law(policy: AnyPolicy, batch: LogBatch, draws: int, seed: int) -> Floats:
+def drawn_order_law(policy: Policy, batch: LogBatch, draws: int, seed: int) -> Floats:
     """As `order_law`, but estimated from `draws` random orders per row, as in Algorithm 2.
 
     The randomness is keyed by the ids of the rows, so that it does not depend on the partition of the log.
@@ -54,7 +54,7 @@ def drawn_order_law(policy: AnyPolicy, batch: LogBatch, draws: int, seed: int) -
     slates = batch.slates
     drawn, lengths = np.zeros((*slates.shape, slates.shape[1])), (slates >= 0).sum(axis=1)
     rngs = (np.random.default_rng([seed, int(key)]) for key in batch.row)
-    weights = item_weights(policy, batch.contexts)
+    weights = policy.log_weights(batch.contexts)
     if weights is not None:
         shown, rest = _shown_weights(weights, batch.contexts, slates)
         for index, (length, rng) in enumerate(zip(lengths, rngs, strict=True)):
@@ -81,12 +81,12 @@ def _shown_weights(weights: Floats, contexts: Contexts, slates: Integers) -> tup
     return shown, np.asarray(hidden.sum(axis=1))
 
 
-def _by_rank(policy: AnyPolicy) -> bool:
+def _by_rank(policy: Policy) -> bool:
     """Whether only the probabilities of the shown items at each rank are available."""
-    return not is_law(policy) or must_fit(policy)
+    return not policy.any_slate or must_fit(policy)
 
 
-def _written(policy: AnyPolicy, batch: LogBatch) -> Floats:
+def _written(policy: Policy, batch: LogBatch) -> Floats:
     """The logged law, if it is of the order alone: every shown item is certain to be shown."""
     found = propensities(policy, batch).rank_law.written_out(batch.contexts.length)
     certain = found.sum(axis=2)[batch.slates >= 0]
@@ -116,7 +116,7 @@ def _all_orders(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
     return np.divide(law, total, out=np.zeros_like(law), where=total > 0)
 
 
-def _unknown(policy: AnyPolicy, why: str) -> NoReturn:
+def _unknown(policy: Policy, why: str) -> NoReturn:
     raise AbilityError(
         f"{policy!r} does not define the order of the shown items given the set of shown items: {why}",
         "if the scores behind the log were logged, use plackett_luce(scores); on shuffled traffic, use uniform or "

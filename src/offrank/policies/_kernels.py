@@ -114,21 +114,22 @@ def ranks_in_list(rankings, length, items, candidates):
 
 
 @jit
-def block_slot_probs(first, width, slates, out):
-    """out [n, k] <- 1 / (number of items left in an item's block) if its slot is in the block, else 0; 1 on pads."""
-    n, k = slates.shape
-    for row in range(n):
-        for slot in range(k):
-            out[row, slot] = 1.0
+def block_slot_probs(first, width, slates):
+    """[n, k] 1 / (number of items left in an item's block) if its slot is in the block, else 0; 1 on pads."""
+    out = np.ones(slates.shape)
+    for row in range(len(slates)):
+        for slot in range(slates.shape[1]):
             if slates[row, slot] >= 0:
                 start = first[row, slot]
                 left = start + width[row, slot] - slot
                 out[row, slot] = 1.0 / left if 0 <= start <= slot and left > 0 else 0.0
+    return out
 
 
 @jit
-def log_products(probs, out):
-    """out [n] <- log of the product of each row [n, k]: one logarithm where the product is not tiny."""
+def log_product(probs):
+    """[n] log of the product of each row [n, k]: one logarithm where the product is not tiny."""
+    out = np.empty(len(probs))
     for row in range(len(probs)):
         product = 1.0
         for slot in range(probs.shape[1]):
@@ -142,6 +143,7 @@ def log_products(probs, out):
                 out[row] = -np.inf
                 break
             out[row] += np.log(probs[row, slot])
+    return out
 
 
 @jit

@@ -16,13 +16,11 @@ from ..running.executors import Executor, run
 from ..sums.base import Fold, Sample
 from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording
-from .base import Ability, Fits, unable
+from .base import Ability, Fits, Policy, ShownAbility, unable
 from .by import By
-from .mixture import MixedPolicy, OfMixed
+from .mixture import MixedPolicy
 from .policy_mixture import frozen, refuse_no_shares
-from .propensities import AnyPolicy, Propensities, ShownAbility, reads
 from .registry import POLICIES
-from .ties import sorts
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class CountedShares(Fits):
         if self.values is not None:
             return self
         refuse_once(source, "the shares of its rankers are counted first")
-        return CountedShares(self.arms, run(source.select(self.arms.reads), _SharesFold(self.arms), executor))
+        return CountedShares(self.arms, run(source.select(self.arms.column_read), _SharesFold(self.arms), executor))
 
 
 @POLICIES.register
@@ -88,7 +86,7 @@ class Balanced(Spelled, MixedPolicy):
         refuse_no_shares(self, self.shares)
 
     @property
-    def mixed(self) -> tuple[AnyPolicy, ...]:
+    def mixed(self) -> tuple[Policy, ...]:
         return tuple(self.arms.policies.values())
 
     def mixed_shares(self, contexts: Contexts) -> Floats:
@@ -96,17 +94,12 @@ class Balanced(Spelled, MixedPolicy):
         found = self._shares
         return np.repeat(np.array(found, np.float64)[:, None], len(contexts), axis=1)
 
-    def needs(self, ability: Ability) -> Needs:
-        """The columns that this ability reads."""
-        return super().needs(ability) | self.arms.reads
+    def reads(self, ability: Ability) -> Needs:
+        return super().reads(ability) | self.arms.column_read
 
-    def shown_needs(self, ability: ShownAbility) -> Needs:
-        return super().shown_needs(ability) | self.arms.reads
-
-    def on(self, batch: LogBatch) -> Propensities:
-        """As `ShownPolicy.on`; a row that none of the rankers served is refused."""
+    def for_rows(self, batch: LogBatch) -> Policy:
         self.arms.refuse_unknown(batch)
-        return OfMixed(self, batch)
+        return self
 
     @property
     def _shares(self) -> tuple[float, ...]:
@@ -132,23 +125,23 @@ class _SharesFold(Fold):
         return tuple((found.sums / found.sums.sum()).tolist())
 
 
-def arms_of(logging: AnyPolicy) -> By | None:
+def arms_of(logging: Policy) -> By | None:
     """The rankers that served, where a column tells them apart."""
     return logging if isinstance(logging, By) else logging.arms if isinstance(logging, Balanced) else None
 
 
-def designed_shares(logging: AnyPolicy) -> Mapping[str, float] | None:
+def designed_shares(logging: Policy) -> Mapping[str, float] | None:
     """The shares of the rankers that served, where these were said."""
     return logging.shares if isinstance(logging, Balanced) else None
 
 
-def in_balance(logging: AnyPolicy) -> AnyPolicy:
+def in_balance(logging: Policy) -> Policy:
     """The policy, or for rankers that sort the mixture of all, whoever served: alone they never show another list."""
     arms = arms_of(logging)
-    return logging if arms is None or isinstance(logging, Balanced) or not sorts(arms) else Balanced(arms)
+    return logging if arms is None or isinstance(logging, Balanced) or not arms.sorts else Balanced(arms)
 
 
-def refuse_arm_targets(logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> None:
+def refuse_arm_targets(logging: Policy, targets: Iterable[Policy]) -> None:
     """Raise if rows are weighed by the mixture of all rankers, and a target depends on which of them served the row.
 
     Given the arm, a slate was drawn by its own ranker and not by the mixture, so that such a value would be biased.
@@ -167,10 +160,10 @@ def refuse_arm_targets(logging: AnyPolicy, targets: Iterable[AnyPolicy]) -> None
             )
 
 
-def _keys(policy: AnyPolicy) -> frozenset[str]:
+def _keys(policy: Policy) -> frozenset[str]:
     for ability in get_args(ShownAbility):
         try:
-            return reads(policy, ability).keys
+            return policy.reads(ability).keys
         except AbilityError:
             continue
     return frozenset()

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import or_
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import RowError, UsageError
 from ..language.spelling import Spelled, spell
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import text_code
 from ..log.source import Needs
-from .base import Ability, PairProbs, RefusesRows, no_column, put_rows
-from .mixture import refuse_no_policy
-from .pair_law import pair_probs
+from .base import Ability, Policy, put_rows, refuse_no_column, refuse_no_policy
 from .policy_mixture import frozen
-from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, reads
+from .propensities import Propensities, ShownPolicy, propensities
 from .rank_law import RankLaw
 from .registry import POLICIES
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
+class By(Spelled, ShownPolicy):
     """A policy for each value of a column, where the column says which ranker served a row.
 
     Parameters:
@@ -44,68 +42,74 @@ class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
 
     name: ClassVar[str] = "by"
     column: str
-    policies: Mapping[str, AnyPolicy]
+    policies: Mapping[str, Policy]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str):
-            raise no_column(self, self.column)
+        refuse_no_column(self, self.column)
         object.__setattr__(self, "policies", frozen(self.policies, "by(arm, {A: top(a_score), B: top(b_score)})"))
-        for part in self.policies.values():
-            refuse_no_policy(self, part)
+        refuse_no_policy(self, *self.policies.values())
         words = [_word(self, value) for value in self.policies]
         if twice := [word for word in words if words.count(word) > 1]:
             raise UsageError(f"{self!r}: two policies for {twice[0]!r}", "give each value of the column one policy")
 
     @property
     def any_slate(self) -> bool:
-        return all(map(is_law, self.policies.values()))
+        return all(part.any_slate for part in self.policies.values())
 
     @property
-    def reads(self) -> Needs:
+    def sorts(self) -> bool:
+        return any(part.sorts for part in self.policies.values())
+
+    @property
+    def column_read(self) -> Needs:
         """The column, as codes and, for errors, as words."""
         return Needs(keys=frozenset([self.column]), labels=frozenset([self.column]), exchangeable=True)
 
-    def needs(self, ability: Ability) -> Needs:
-        """The columns that this ability reads."""
-        return reduce(or_, (law(part, ability).needs(ability) for part in self.policies.values()), self.reads)
-
-    def shown_needs(self, ability: ShownAbility) -> Needs:
-        return reduce(or_, (reads(part, ability) for part in self.policies.values()), self.reads)
-
-    def on(self, batch: LogBatch) -> Propensities:
-        self.refuse_unknown(batch)
-        return _OfBy(self, batch)
+    def reads(self, ability: Ability) -> Needs:
+        return self.reads_of(self.policies.values(), ability) | self.column_read
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         """[n, k] candidate indices, -1 pads."""
         slates = np.full((len(contexts), contexts.slots), -1)
         for rows, part in self.served(contexts):
-            drawn = law(part, "sample").sample(contexts.take(rows), rng)
+            drawn = part.law("sample").sample(contexts.take(rows), rng)
             slates[rows, : drawn.shape[1]] = drawn
         return slates
-
-    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n] log-probability of each slate."""
-        return self._asked(contexts, slates, np.empty(len(slates)), lambda p, c, s: law(p, "log_prob").log_prob(c, s))
-
-    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
-        found = np.ones(slates.shape)
-        return self._asked(contexts, slates, found, lambda p, c, s: law(p, "slot_probs").slot_probs(c, s))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         found = np.zeros((*items.shape, contexts.slots))
         for rows, part in self.served(contexts):
-            put_rows(found, rows, law(part, "rank_probs").rank_probs(contexts.take(rows), items[rows]))
+            put_rows(found, rows, part.law("rank_probs").rank_probs(contexts.take(rows), items[rows]))
         return found
 
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`, by the policy of each row."""
+        """As `Policy.pair_probs`, by the policy of each row."""
         size = contexts.candidates.shape[1], contexts.slots
         found = np.zeros((len(contexts), *size, *size))
         for rows, part in self.served(contexts):
-            put_rows(found, rows, pair_probs(law(part, "pair_probs"), contexts.take(rows)))
+            put_rows(found, rows, part.law("pair_probs").pair_probs(contexts.take(rows)))
+        return found
+
+    def shown_slate(self, batch: LogBatch) -> Floats:
+        return self._joined(batch, (), lambda part: part.log_prob)
+
+    def shown_slots(self, batch: LogBatch) -> Floats:
+        return self._joined(batch, batch.slates.shape[1:], lambda part: part.slot_probs, 1.0)
+
+    def shown_ranks(self, batch: LogBatch) -> RankLaw:
+        slots = batch.slates.shape[1]
+        law = self._joined(batch, (slots, slots), lambda part: part.rank_law.written_out(part.batch.contexts.length))
+        return RankLaw.of(law)
+
+    def for_rows(self, batch: LogBatch) -> Policy:
+        self.refuse_unknown(batch)
+        return self
+
+    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+        found = np.zeros(len(batch), np.bool_)
+        for rows, part in self.served(batch.contexts):
+            found[rows] = part.tied(batch.take(rows))
         return found
 
     def arms(self, contexts: Contexts) -> Integers:
@@ -115,7 +119,7 @@ class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
         place = np.minimum(np.searchsorted(codes, found), len(codes) - 1)
         return np.where(codes[place] == found, numbers[place], -1)
 
-    def served(self, contexts: Contexts) -> Iterator[tuple[Integers, AnyPolicy]]:
+    def served(self, contexts: Contexts) -> Iterator[tuple[Integers, Policy]]:
         """The rows of each value that occurs, and its policy.
 
         Raises:
@@ -162,50 +166,17 @@ class By(Spelled, ShownPolicy, PairProbs, RefusesRows):
         codes = np.array(sorted(found), np.int64)
         return codes, np.array([found[code] for code in codes.tolist()])
 
-    def _asked(self, contexts: Contexts, slates: Integers, found: Floats, ask: Callable[..., Any]) -> Floats:
-        """What the policy of each row says of its slate."""
-        for rows, part in self.served(contexts):
-            some = contexts.take(rows)
-            put_rows(found, rows, ask(part, some, np.ascontiguousarray(slates[rows, : some.slots])))
-        return found
-
-
-class _OfBy(Propensities):
-    """The propensities of each row's policy."""
-
-    policy: By
-
-    @cached_property
-    def _parts(self) -> list[tuple[Integers, Propensities]]:
-        served = self.policy.served(self.batch.contexts)
-        return [(rows, propensities(part, self.batch.take(rows))) for rows, part in served]
-
-    @cached_property
-    def log_prob(self) -> Floats:
-        return self._joined((), lambda part: part.log_prob)
-
-    @cached_property
-    def slot_probs(self) -> Floats:
-        return self._joined(self.batch.slates.shape[1:], lambda part: part.slot_probs, 1.0)
-
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        slots = self.batch.slates.shape[1]
-        return RankLaw.of(
-            self._joined((slots, slots), lambda part: part.rank_law.written_out(part.batch.contexts.length))
-        )
-
-    @cached_property
-    def candidate_ranks(self) -> Floats:
-        contexts = self.batch.contexts
-        return self._joined((contexts.candidates.shape[1], contexts.slots), lambda part: part.candidate_ranks)
-
-    def _joined(self, shape: tuple[int, ...], of: Callable[[Propensities], Floats], pad: float = 0.0) -> Floats:
-        """[n, ...] what each row's policy says."""
-        found = np.full((len(self.batch), *shape), pad)
-        for rows, part in self._parts:
+    def _joined(
+        self, batch: LogBatch, shape: tuple[int, ...], of: Callable[[Propensities], Floats], pad: float = 0.0
+    ) -> Floats:
+        """[n, ...] what the policy of each row says of the shown slates."""
+        found = np.full((len(batch), *shape), pad)
+        for rows, part in batch.once(("parts", id(self)), lambda: (self, self._parts(batch)))[1]:
             put_rows(found, rows, of(part))
         return found
+
+    def _parts(self, batch: LogBatch) -> list[tuple[Integers, Propensities]]:
+        return [(rows, propensities(part, batch.take(rows))) for rows, part in self.served(batch.contexts)]
 
 
 def _word(policy: By, value: object) -> str:

@@ -13,13 +13,13 @@ from ..log.source import Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..sums.base import Fold
 from ..sums.counts import KeyedCounts, join, summed
-from .base import Ability, Fits, no_column, unable
+from .base import Ability, Fits, Policy, refuse_no_column, unable
 from .registry import POLICIES
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Counted(Spelled, Fits):
+class Counted(Spelled, Policy, Fits):
     """P(item at rank | context) as the share of the context's impressions that showed it there.
 
     Parameters:
@@ -40,17 +40,16 @@ class Counted(Spelled, Fits):
     counts: KeyedCounts | None = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.by, str):
-            raise no_column(self, self.by)
+        refuse_no_column(self, self.by)
 
     def __repr__(self) -> str:
         return f"counted(by={spell(self.by)})"
 
     __str__ = __repr__
 
-    def needs(self, ability: Ability) -> Needs:
-        if ability != "rank_probs":
-            self._unable(ability)
+    def reads(self, ability: Ability) -> Needs:
+        if ability not in ("rank_law", "rank_probs"):
+            self.refuse(ability)
         return Needs(keys=frozenset([self.by]))
 
     def fit(self, source: Source, executor: Executor | None = None) -> Counted:
@@ -61,14 +60,8 @@ class Counted(Spelled, Fits):
         counts = run(source.select(Needs(keys=frozenset([self.by]))), _ShownFold(self.by), executor)
         return replace(self, counts=counts)
 
-    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        self._unable("sample")
-
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        self._unable("log_prob")
-
-    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        self._unable("slot_probs")
+        self.refuse("log_prob")
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         if self.counts is None:
@@ -88,7 +81,7 @@ class Counted(Spelled, Fits):
         law /= np.where(shown > 0, shown, 1.0)[:, None, None]
         return np.where((items >= 0)[:, :, None], law, 0.0)
 
-    def _unable(self, ability: Ability) -> NoReturn:
+    def refuse(self, ability: Ability) -> NoReturn:
         unable(
             self,
             ability,

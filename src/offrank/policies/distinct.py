@@ -10,29 +10,17 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from .base import (
-    Ability,
-    FillsSlots,
-    ItemWeights,
-    PairProbs,
-    all_items,
-    item_weights,
-    no_column,
-    shuffles,
-    unable,
-)
+from .base import Ability, Policy, all_items, refuse_no_column, refuse_no_policy, unable
 from .category_races import NEVER, CategoryRaces, numbered_categories
-from .mixture import refuse_no_policy
-from .propensities import AnyPolicy, law_needs
 from .registry import POLICIES
-from .sorting import MaySort, Sorting
+from .sorting import Sorting
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
+class Distinct(Spelled, Policy):
     """The base policy without repeats of a category: an item is dropped if its category is shown above it.
 
     Parameters:
@@ -50,16 +38,13 @@ class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
     """
 
     name: ClassVar[str] = "distinct"
-    base: AnyPolicy
+    base: Policy
     column: str
 
     def __post_init__(self) -> None:
         refuse_no_policy(self, self.base)
-        if not isinstance(self.column, str):
-            raise no_column(self, self.column)
-        sorting = isinstance(self.base, Sorting)
-        draws = shuffles(self.base) or isinstance(self.base, ItemWeights)
-        if not (sorting or draws) or (not sorting and isinstance(self.base, MaySort) and self.base.sorts):
+        refuse_no_column(self, self.column)
+        if not (isinstance(self.base, Sorting) or self.base.shuffles or self.base.draws_items):
             raise UsageError(
                 f"{self!r}: {self.base!r} neither sorts by a column nor draws one item after another",
                 "for a mixture, use distinct(...) around each of its policies: "
@@ -70,9 +55,9 @@ class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
     def sorts(self) -> bool:
         return isinstance(self.base, Sorting)
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
-        return law_needs(self.base, ability) | Needs(scores=frozenset([self.column]), exchangeable=True)
+        return self.base.law(ability).reads(ability) | Needs(scores=frozenset([self.column]), exchangeable=True)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         """[n, k] candidate indices, -1 pads."""
@@ -93,7 +78,7 @@ class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
         return np.where((items >= 0)[:, :, None], found, 0.0)
 
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`; items of one category are never shown together.
+        """As `Policy.pair_probs`; items of one category are never shown together.
 
         Raises:
             AbilityError: it would take too long or too much memory.
@@ -112,8 +97,14 @@ class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
         found[:, item, rank, item, rank] = self.rank_probs(contexts, all_items(contexts))
         return found
 
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        return self._races(contexts).tied() if self.sorts else np.zeros(len(contexts), np.bool_)
+    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+        return self._races(batch.contexts).tied() if self.sorts else np.zeros(len(batch), np.bool_)
+
+    def sure_slates(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+        if not self.sorts:
+            return super().sure_slates(contexts)
+        races = self._races(contexts)
+        return ~races.tied(), races.in_order(np.random.default_rng(0))  # any draw is that slate
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         return np.asarray(self._races(contexts).categories() >= contexts.length)
@@ -133,7 +124,7 @@ class Distinct(Spelled, PairProbs, MaySort, FillsSlots):
         if isinstance(self.base, Sorting):  # deeper than its slots, for those that are dropped
             level, _ = self.base.blocks(replace(contexts, length=contexts.size), all_items(contexts))
             level = np.where(level < 0, NEVER, level)
-        elif (known := item_weights(self.base, contexts)) is not None:
+        elif (known := self.base.log_weights(contexts)) is not None:
             zero = known == -np.inf
             level, logs = zero.astype(np.int64), np.where(zero, 0.0, known)
         inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]

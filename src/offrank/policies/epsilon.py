@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats
-from .mixture import UniformMixture, refuse_no_policy
-from .propensities import AnyPolicy
+from .base import Policy, refuse_no_policy
+from .mixture import UniformMixture
 from .registry import POLICIES
 from .top import Top
 
@@ -34,7 +34,7 @@ class EpsilonUniform(Spelled, UniformMixture):
     """
 
     name: ClassVar[str] = "epsilon"
-    base: AnyPolicy
+    base: Policy
     epsilon: float
 
     def __post_init__(self) -> None:
@@ -47,7 +47,15 @@ class EpsilonUniform(Spelled, UniformMixture):
         return np.full(len(contexts), float(self.epsilon))
 
 
-def sorted_as(law: AnyPolicy, scores: str) -> Top:
+def sorted_as(law: Policy, scores: str) -> Top:
     """Return the ranker that sorts by a column as a law does: the lowest first where that does."""
     base = law.base if isinstance(law, EpsilonUniform) else law
     return base if isinstance(base, Top) else Top(scores)
+
+
+def turned(policy: Policy) -> Policy | None:
+    """The same ranker with its score the other way round, also below epsilon; None if it does not sort by one."""
+    if isinstance(policy, EpsilonUniform):
+        base = turned(policy.base)
+        return None if base is None else replace(policy, base=base)
+    return replace(policy, ascending=not policy.ascending) if isinstance(policy, Top) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers
-from .propensities import AnyPolicy
+from .base import Policy
 from .registry import POLICIES
 from .restricted import FREE, OUT, Restricted
 
@@ -34,7 +34,7 @@ class Filtered(Spelled, Restricted):
     """
 
     name: ClassVar[str] = "filtered"
-    base: AnyPolicy
+    base: Policy
     column: str
 
     def fixed(self, contexts: Contexts) -> Integers:

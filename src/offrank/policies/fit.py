@@ -10,15 +10,13 @@ from ..language.spelling import Frozen
 from ..log.source import Source
 from ..running.executors import Executor
 from ..sums.fingerprint import Fingerprint
-from .base import Fits, Trained
+from .base import Fits, Policy, is_policy
 from .counted import Counted
-from .mixture import is_policy
-from .propensities import AnyPolicy
 
 P = TypeVar("P")
 
 
-def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
+def fitted(policy: Policy, source: Source, executor: Executor | None = None) -> Policy:
     """The policy, fitted to the log together with the policies in its fields."""
     return replaced(policy, lambda one: one.fit(source, executor))
 
@@ -46,19 +44,19 @@ def must_fit(policy: object) -> bool:
     return isinstance(policy, Fits)
 
 
-def counts(policy: AnyPolicy) -> bool:
+def counts(policy: Policy) -> bool:
     """Whether the policy, or one inside it, is counted in the log."""
-    return any(map(is_policy, parts_of(policy, Fits)))
+    return any(is_policy(one) for one in parts_of(policy, Fits))
 
 
-def counted_by(policy: AnyPolicy) -> str | None:
+def counted_by(policy: Policy) -> str | None:
     """The column by whose values a policy, or one inside it, was counted in the log."""
     return next((one.by for one in parts_of(policy, Counted)), None)
 
 
-def learnt_rows(policy: AnyPolicy) -> tuple[Fingerprint, ...]:
+def learnt_rows(policy: Policy) -> tuple[Fingerprint, ...]:
     """The fingerprints of the rows that a policy, and those inside it, were learnt from."""
-    rows = (one.learnt_rows() for one in parts_of(policy, Trained))
+    rows = (one.learnt_rows() for one in parts_of(policy, Policy))
     return tuple(one for one in rows if one is not None)
 
 

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Integers
+from ..log.batch import Contexts, Integers, LogBatch
 from ..log.source import Needs
-from .base import Ability, FillsSlots, all_items
+from .base import Ability, Policy, all_items
 from .interleaving_methods import INTERLEAVINGS
-from .propensities import AnyPolicy, law_needs
 from .ranking import Ranking
 from .registry import POLICIES
 from .slot_by_slot import Branch, SlotBySlot, States
-from .sorting import MaySort, Sorting
+from .sorting import Sorting
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
+class Interleaved(Spelled, SlotBySlot):
     """Two sorted rankings interleaved; which of the two an item came from need not be in the log.
 
     method:
@@ -53,8 +52,9 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
     """
 
     name: ClassVar[str] = "interleaved"
-    a: AnyPolicy
-    b: AnyPolicy
+    sorts: ClassVar[bool] = True
+    a: Policy
+    b: Policy
     method: str = field(default="team_draft", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -73,17 +73,12 @@ class Interleaved(Spelled, SlotBySlot, MaySort, FillsSlots):
         assert isinstance(self.b, Sorting)
         return self.a, self.b
 
-    @property
-    def sorts(self) -> bool:
-        return True
-
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
-        return law_needs(self.a, ability) | law_needs(self.b, ability)
+        return self.a.reads(ability) | self.b.reads(ability)
 
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        one, other = self.rankings
-        return np.asarray(one.tied(contexts) | other.tied(contexts))
+    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+        return np.asarray(self.a.tied(batch) | self.b.tied(batch))
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         ranks = self.tables(contexts)[:, ::2]

@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts
 from ..races import GUMBEL_SCALE, NOISES, Keys, noise_keys
-from .base import no_column
+from .base import refuse_no_column
 from .plackett_luce import PlackettLuce
 from .racing import Racing, numbers_of
 from .registry import POLICIES
@@ -46,8 +46,7 @@ class Noisy(Spelled, Racing):
     noise: str = field(default="gaussian", kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scores, str):
-            raise no_column(self, self.scores)
+        refuse_no_column(self, self.scores)
         number = isinstance(self.sd, int | float) and not isinstance(self.sd, bool)
         if not isinstance(self.sd, str) and not (number and 0 < self.sd < math.inf):
             remedy = f"give a number above 0, or a column; without noise it is top({self.scores})"

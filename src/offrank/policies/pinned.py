@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers
-from .propensities import AnyPolicy
+from .base import Policy
 from .registry import POLICIES
 from .restricted import FREE, OUT, Restricted
 
@@ -32,7 +32,7 @@ class Pinned(Spelled, Restricted):
     """
 
     name: ClassVar[str] = "pinned"
-    base: AnyPolicy
+    base: Policy
     column: str
 
     def fixed(self, contexts: Contexts) -> Integers:

@@ -12,8 +12,8 @@ import numpy as np
 from ..errors import UsageError
 from ..language.spelling import Frozen, Spelled
 from ..log.batch import Contexts, Floats
-from .mixture import MixedPolicy, refuse_no_policy
-from .propensities import AnyPolicy
+from .base import Policy, refuse_no_policy
+from .mixture import MixedPolicy
 from .registry import POLICIES
 
 _ROUNDING = 1e-9
@@ -34,16 +34,15 @@ class PolicyMixture(Spelled, MixedPolicy):
     """
 
     name: ClassVar[str] = "mixture"
-    parts: Mapping[AnyPolicy, float]
+    parts: Mapping[Policy, float]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", frozen(self.parts, "mixture({top(old_score): 0.9, top(new_score): 0.1})"))
-        for part in self.parts:
-            refuse_no_policy(self, part)
+        refuse_no_policy(self, *self.parts)
         refuse_no_shares(self, self.parts)
 
     @property
-    def mixed(self) -> tuple[AnyPolicy, ...]:
+    def mixed(self) -> tuple[Policy, ...]:
         return tuple(self.parts)
 
     def mixed_shares(self, contexts: Contexts) -> Floats:

@@ -1,63 +1,73 @@
-"""The probabilities that a policy gives to the slates shown in one batch.
+"""The probabilities that a policy gives to the slates shown in one batch, each computed once.
 
 A policy is a law over any slate; logged probabilities are of the shown slate only. Weights of estimators
-need only the second, so that is all they get: code that needs a law calls `law`, which raises an error if
+need only the second, so that is all they get: code that needs a law calls `Policy.law`, which raises an error if
 there is none.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Literal, cast, get_args
+from functools import cached_property
+from typing import final
 
 import numpy as np
 
-from ..log.batch import Floats, Integers, LogBatch
-from ..log.source import Needs
+from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from . import _kernels
-from .base import Ability, BySlots, OwnRanks, Policy, RefusesRows, Remembers, StructuredRanks, all_items, unable
+from .base import Ability, Policy, refuse_shown_only
 from .rank_law import RankLaw
-from .sorting import Sorting
-
-ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
-"""Probabilities that are available for the shown slate."""
-Asked = ShownAbility | Ability
-"""Abilities for shown slates (`log_prob`, `slot_probs`, `rank_law`), or for any slate, which only a law has."""
 
 
+@final
 @dataclass(eq=False, repr=False)
-class Propensities(ABC):
+class Propensities:
     """Probabilities of the shown slates of one batch, each computed once.
 
     Parameters:
         policy: whose probabilities they are.
         batch: some rows of a log.
+
+    Examples:
+        >>> row = {"slate": ["a", "b"], "clicks": [1, 0], "candidates": ["a", "b", "c"], "score": [2.0, 1.0, 1.0]}
+        >>> policy = offrank.PlackettLuce("score")
+        >>> [batch] = offrank.read_log([row]).select(policy.reads("slot_probs")).batches(0)
+        >>> offrank.policies.propensities(policy, batch).slot_probs.tolist()
+        [[0.5, 0.5]]
     """
 
-    policy: AnyPolicy
+    policy: Policy
     batch: LogBatch
 
-    @property
-    @abstractmethod
+    @cached_property
     def log_prob(self) -> Floats:
         """[n] log-probability of the shown slate."""
+        return _kernels.log_product(self.slot_probs) if self.policy.by_slots else self.policy.shown_slate(self.batch)
 
-    @property
-    @abstractmethod
+    @cached_property
     def slot_probs(self) -> Floats:
         """[n, k] probability of each shown slot given the slots above; 1 on pads."""
+        return self.policy.shown_slots(self.batch)
 
-    @property
-    @abstractmethod
+    @cached_property
     def rank_law(self) -> RankLaw:
         """Probability of each displayed item at each rank."""
+        law, slates = self.policy.shown_ranks(self.batch), self.batch.slates
+        if law is not None:
+            return law
+        if "candidate_ranks" not in vars(self):
+            return RankLaw.of(self.policy.rank_probs(self.batch.contexts, slates))
+        shown = np.take_along_axis(self.candidate_ranks, np.maximum(slates, 0)[:, :, None], axis=1)
+        return RankLaw.of(np.where((slates >= 0)[:, :, None], shown, 0.0))
 
     @cached_property
     def own_ranks(self) -> Floats:
         """[n, k] probability of each displayed item at its own rank; 0 on pads."""
-        return self.rank_law.own_ranks(self.batch.contexts.length)
+        known = vars(self).keys() & {"rank_law", "candidate_ranks"}  # of which it is a part
+        alone = None if known else self.policy.own_ranks(self.batch)
+        return self.rank_law.own_ranks(self.batch.contexts.length) if alone is None else alone
 
     @cached_property
     def candidate_ranks(self) -> Floats:
@@ -66,161 +76,63 @@ class Propensities(ABC):
         Raises:
             AbilityError: the policy is known only for the shown slates.
         """
-        contexts = self.batch.contexts
-        return law(self.policy, "rank_probs").rank_probs(contexts, all_items(contexts))
+        return self.policy.candidate_ranks(self.batch)
 
 
-class ShownPolicy(ABC):
-    """A policy that gives the probabilities of shown slates without a law over any slate."""
+def propensities(policy: Policy, batch: LogBatch) -> Propensities:
+    """The probabilities that a policy gives to the shown slates of a batch; one object per policy and batch."""
+    # Beside the object stands the policy, whose id is the key.
+    made = batch.once(("propensities", id(policy)), lambda: (policy, Propensities(policy.for_rows(batch), batch)))
+    return made[1]
+
+
+class ShownPolicy(Policy):
+    """A policy that is asked about batches: it, or one that it is made of, may be known for their shown slates only.
+
+    Any slates are a batch of their own.
+    """
 
     @property
     @abstractmethod
     def any_slate(self) -> bool:
-        """Whether it also has a law over any slate, like a `Policy`."""
-
-    @property
-    def as_law(self) -> Policy:
-        """The law over any slate, if there is one; by default the policy itself."""
-        return cast(Policy, self)
+        """Whether it is a law over any slate, not only known for the slates that were shown."""
 
     @abstractmethod
-    def shown_needs(self, ability: ShownAbility) -> Needs:
-        """The columns to read for shown slates."""
+    def shown_slate(self, batch: LogBatch) -> Floats:
+        """[n] log-probability of each shown slate."""
 
     @abstractmethod
-    def on(self, batch: LogBatch) -> Propensities:
-        """The probabilities of a batch's shown slates, as a new object; `propensities` keeps one per batch."""
+    def shown_slots(self, batch: LogBatch) -> Floats:
+        """[n, k] probability of each shown slot given the slots above; 1 on pads."""
+
+    @abstractmethod
+    def shown_ranks(self, batch: LogBatch) -> RankLaw:
+        """The probability of each shown item at each rank."""
+
+    @final
+    def law(self, ability: Ability) -> Policy:
+        """As `Policy.law`."""
+        refuse_shown_only(self, ability)
+        return self
+
+    @final
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n] log-probability of each slate."""
+        self.law("log_prob")
+        return _as_batch(contexts, slates, self.shown_slate)
+
+    @final
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
+        self.law("slot_probs")
+        return _as_batch(contexts, slates, self.shown_slots)
 
 
-AnyPolicy = Policy | ShownPolicy
-
-
-def propensities(policy: AnyPolicy, batch: LogBatch) -> Propensities:
-    """The probabilities that a policy gives to the shown slates of a batch; one object per policy and batch."""
-    if isinstance(policy, ShownPolicy):
-        make = policy.on
-    elif isinstance(policy, RefusesRows):
-        make = partial(_of_known_rows, policy)
-    else:
-        make = partial(_OfSorting if isinstance(policy, Sorting) else _OfLaw, policy)
-    return batch.once(("propensities", id(policy)), lambda: make(batch))  # the object keeps the policy, and so its id
-
-
-def reads(policy: AnyPolicy, asked: Asked) -> Needs:
-    """The columns that a policy reads for what is asked of it; `log_prob` and `slot_probs` of shown slates only.
-
-    Raises:
-        AbilityError: it lacks the ability.
-    """
-    if not isinstance(policy, ShownPolicy):
-        return policy.needs("rank_probs" if asked == "rank_law" else asked)
-    if asked in get_args(ShownAbility):
-        return policy.shown_needs(cast(ShownAbility, asked))
-    return law_needs(policy, cast(Ability, asked))
-
-
-def is_law(policy: AnyPolicy) -> bool:
-    """Whether a policy is a law over any slate, not only known for shown slates."""
-    return not isinstance(policy, ShownPolicy) or policy.any_slate
-
-
-def law(policy: AnyPolicy, ability: Ability) -> Policy:
-    """The policy, if it is a law over any slate.
-
-    Raises:
-        AbilityError: it was logged only for the shown slates.
-    """
-    if not isinstance(policy, ShownPolicy):
-        return policy
-    if not policy.any_slate:
-        unable(
-            policy,
-            ability,
-            "logged propensities cover the shown slate only. If the scores behind it were logged, use "
-            "plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
-        )
-    return policy.as_law
-
-
-def law_needs(policy: AnyPolicy, ability: Ability) -> Needs:
-    """The columns that a law reads.
-
-    Raises:
-        AbilityError: it lacks the ability, or is not a law.
-    """
-    return law(policy, ability).needs(ability)
-
-
-def remembering(policy: AnyPolicy) -> AnyPolicy:
-    """The same policy, which keeps the laws of the last rows where these take long."""
-    return policy.remembering() if isinstance(policy, Remembers) else policy
-
-
-class _OfLaw(Propensities):
-    """The propensities of a law on the shown slates."""
-
-    policy: Policy
-
-    @cached_property
-    def log_prob(self) -> Floats:
-        if not (isinstance(self.policy, BySlots) and self.policy.by_slots):
-            return self.policy.log_prob(self.batch.contexts, self.batch.slates)
-        found = np.empty(len(self.batch.row))
-        _kernels.log_products(self.slot_probs, found)
-        return found
-
-    @cached_property
-    def slot_probs(self) -> Floats:
-        return self.policy.slot_probs(self.batch.contexts, self.batch.slates)
-
-    @cached_property
-    def own_ranks(self) -> Floats:
-        known = vars(self).keys() & {"rank_law", "candidate_ranks"}  # of which it is a part
-        if isinstance(self.policy, OwnRanks) and not known:
-            return self.policy.own_ranks(self.batch.contexts, self.batch.slates)
-        return self.rank_law.own_ranks(self.batch.contexts.length)
-
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        contexts, slates = self.batch.contexts, self.batch.slates
-        if isinstance(self.policy, StructuredRanks):
-            return self.policy.rank_law(contexts, slates)
-        if "candidate_ranks" in vars(self):  # computed before
-            shown = np.take_along_axis(self.candidate_ranks, np.maximum(slates, 0)[:, :, None], axis=1)
-            return RankLaw.of(np.where((slates >= 0)[:, :, None], shown, 0.0))
-        return RankLaw.of(self.policy.rank_probs(contexts, slates))
-
-
-class _OfSorting(_OfLaw):
-    """The propensities of a policy that sorts, all from the blocks of the shown items."""
-
-    policy: Sorting
-
-    @cached_property
-    def slot_probs(self) -> Floats:
-        found = np.empty(self.batch.slates.shape)
-        _kernels.block_slot_probs(*self._blocks, self.batch.slates, found)
-        return found
-
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        return RankLaw.blocks(*self._blocks)
-
-    @cached_property
-    def _blocks(self) -> tuple[Integers, Integers]:
-        return self.policy.blocks(self.batch.contexts, self.batch.slates)
-
-
-def _of_known_rows(policy: Any, batch: LogBatch) -> Propensities:
-    """The propensities of a law that may not be known for some rows.
-
-    Raises:
-        RowError: of one of these it is not known.
-    """
-    policy.refuse_unknown(batch)
-    return _OfLaw(policy, batch)
-
-
-def complete(batch: LogBatch) -> bool:
-    """Whether every row shows all of its candidates, so that logged probabilities cover them all."""
-    return bool(np.array_equal(batch.contexts.size, batch.contexts.length))
+def _as_batch(contexts: Contexts, slates: Integers, ask: Callable[[LogBatch], Floats]) -> Floats:
+    """What is said of any slates, asked as if a log had shown them."""
+    n = len(contexts)
+    batch = LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64))
+    try:
+        return ask(batch)
+    finally:
+        batch.known.clear()  # what is kept there refers to the batch

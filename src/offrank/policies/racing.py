@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, BySlots, FillsSlots, PairProbs, unable
+from .base import Ability, Policy, unable
 from .plackett_luce import PlackettLuce
 
 _MOST_NUMBERS = 1 << 26
@@ -28,8 +28,10 @@ _PANELS = 32
 _RULE = np.vstack([races.NODES - 0.5, races.WEIGHTS, races.UP_TO])
 
 
-class Racing(PairProbs, FillsSlots, BySlots):
+class Racing(Policy):
     """A policy that ranks candidates by independent keys, whose laws a quadrature gives; see `offrank.races`."""
+
+    by_slots: bool = True
 
     @property
     @abstractmethod
@@ -51,7 +53,7 @@ class Racing(PairProbs, FillsSlots, BySlots):
         return None
 
     @final
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
         roles, scores = frozenset(["candidates"]), frozenset(self.columns)
         return Needs(roles, scores=scores, positive=frozenset(self.positive), exchangeable=True)
@@ -74,10 +76,8 @@ class Racing(PairProbs, FillsSlots, BySlots):
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n] log-probability of each slate."""
-        if (same := self.plackett_luce) is not None:
-            return same.log_prob(contexts, slates)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._beginnings(contexts, slates)[:, -1:].prod(axis=1)))
+        same = self.plackett_luce
+        return super().log_prob(contexts, slates) if same is None else same.log_prob(contexts, slates)
 
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -106,7 +106,7 @@ class Racing(PairProbs, FillsSlots, BySlots):
 
     @final
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`, exact; equal contexts are solved once.
+        """As `Policy.pair_probs`, exact; equal contexts are solved once.
 
         Raises:
             AbilityError: it would take too long or too much memory, raised before anything is computed.

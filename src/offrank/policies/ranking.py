@@ -12,14 +12,14 @@ from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, FillsSlots, no_column, unable
+from .base import Ability, refuse_no_column, unable
 from .registry import POLICIES
 from .sorting import Sorting
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Ranking(Spelled, Sorting, FillsSlots):
+class Ranking(Spelled, Sorting):
     """The first items of a list column of ids, as many as the row has slots.
 
     Parameters:
@@ -37,10 +37,9 @@ class Ranking(Spelled, Sorting, FillsSlots):
     column: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str):
-            raise no_column(self, self.column)
+        refuse_no_column(self, self.column)
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), rankings=frozenset([self.column]), exchangeable=True)
 
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
@@ -48,7 +47,7 @@ class Ranking(Spelled, Sorting, FillsSlots):
         ranks = _kernels.ranks_in_list(ranking, contexts.length, items, contexts.candidates.shape[1])
         return ranks, np.ones_like(ranks)
 
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
         return np.zeros(len(contexts), np.bool_)
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:

@@ -1,7 +1,6 @@
 """The registry of policies: each has its own file, which registers its class.
 
-A policy of your own is a class with the methods of `Policy` and the decorator `@POLICIES.register`; its `name` begins
-its spelling.
+A policy of your own derives from `Policy` and has the decorator `@POLICIES.register`; its `name` begins its spelling.
 """
 
 from __future__ import annotations
@@ -9,7 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import UsageError
 from ..language.registry import Registry
+from ..language.spelling import parse
+from .base import Policy, is_policy
 
 POLICIES: Registry[Callable[..., Any]] = Registry(str(__package__), "policy")
 """What makes the policies, by the names in their spelling."""
+
+
+def policy(given: str | Policy) -> Policy:
+    """Return the policy that an object or a spelling stands for.
+
+    Raises:
+        UsageError: not a policy.
+    """
+    found: Policy = parse(given, POLICIES, "policy") if isinstance(given, str) else given
+    if found is given and not is_policy(found):
+        raise UsageError(f"{given!r} is not a policy", "give one such as 'top(new_score)' or offrank.Top('new_score')")
+    return found

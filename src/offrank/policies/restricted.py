@@ -14,10 +14,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
 from ..log.source import Needs
-from .base import Ability, FillsSlots, PairProbs, RefusesRows, all_items, no_column, slots_filled
-from .mixture import refuse_no_policy
-from .pair_law import pair_probs
-from .propensities import AnyPolicy, law
+from .base import Ability, Policy, all_items, refuse_no_column, refuse_no_policy
 
 FREE, OUT = -1, -2
 """In place of a fixed rank: the base policy ranks this candidate, or it is never shown."""
@@ -52,32 +49,31 @@ class Rest:
         return slates[:, :-1]
 
 
-class Restricted(PairProbs, FillsSlots, RefusesRows):
+class Restricted(Policy):
     """A policy whose base ranks some of the candidates in some of the slots, while a column fixes the others."""
 
-    base: AnyPolicy
+    base: Policy
     column: str
 
     def __post_init__(self) -> None:
         refuse_no_policy(self, self.base)
-        if not isinstance(self.column, str):
-            raise no_column(self, self.column)
+        refuse_no_column(self, self.column)
 
     @abstractmethod
     def fixed(self, contexts: Contexts) -> Integers:
         """[n, m] the rank of each candidate, or `FREE`, or `OUT`."""
 
     @final
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
         own = Needs(frozenset(["candidates"]), scores=frozenset([self.column]), exchangeable=True)
-        return law(self.base, ability).needs(ability) | own
+        return self.base.law(ability).reads(ability) | own
 
     @final
-    def refuse_unknown(self, batch: LogBatch) -> None:
-        """As `RefusesRows.refuse_unknown`, by the base policy."""
-        if isinstance(self.base, RefusesRows):
-            self.base.refuse_unknown(batch)
+    def for_rows(self, batch: LogBatch) -> Policy:
+        """The policy itself, if its base is known for all rows."""
+        self.base.for_rows(batch)
+        return self
 
     @final
     def rest(self, contexts: Contexts) -> Rest:
@@ -95,30 +91,43 @@ class Restricted(PairProbs, FillsSlots, RefusesRows):
         slots = np.argsort(~unfilled, axis=1, kind="stable")[:, : some.slots]
         return Rest(some, items, place, np.where(np.arange(some.slots) < length[:, None], slots, -1), pinned)
 
+    @property
     @final
-    def inner(self, batch: LogBatch) -> LogBatch:
-        """A batch of what is left to the base policy."""
+    def sorts(self) -> bool:
+        """Whether the base policy does."""
+        return self.base.sorts
+
+    @final
+    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+        """[n] whether items tie among those that are left to the base policy."""
         rest = self.rest(batch.contexts)
-        return replace(batch, contexts=rest.contexts, shown=Shown(rest.slates(batch.slates)))
+        return self.base.tied(replace(batch, contexts=rest.contexts, shown=Shown(rest.slates(batch.slates))))
+
+    @final
+    def sure_slates(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+        """As `Policy.sure_slates`, by the base policy."""
+        rest = self.rest(contexts)
+        sure, inner = self.base.sure_slates(rest.contexts)
+        return sure, rest.around(inner)
 
     @final
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         """[n, k] candidate indices, -1 pads."""
         rest = self.rest(contexts)
-        return rest.around(law(self.base, "sample").sample(rest.contexts, rng))
+        return rest.around(self.base.law("sample").sample(rest.contexts, rng))
 
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n] log-probability of each slate."""
         rest = self.rest(contexts)
-        found = law(self.base, "log_prob").log_prob(rest.contexts, rest.slates(slates))
+        found = self.base.law("log_prob").log_prob(rest.contexts, rest.slates(slates))
         return np.where(_impossible(rest, slates).any(axis=1), -np.inf, found)
 
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""
         rest = self.rest(contexts)
-        found = law(self.base, "slot_probs").slot_probs(rest.contexts, rest.slates(slates))
+        found = self.base.law("slot_probs").slot_probs(rest.contexts, rest.slates(slates))
         probs = np.ones((len(slates), slates.shape[1] + 1))
         probs[np.arange(len(slates))[:, None], rest.slots] = found
         return np.where(_impossible(rest, slates), 0.0, probs[:, :-1])
@@ -128,7 +137,7 @@ class Restricted(PairProbs, FillsSlots, RefusesRows):
         """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         rest, row = self.rest(contexts), np.arange(len(contexts))[:, None]
         asked = np.where(items >= 0, rest.place[row, items], -1)
-        found = law(self.base, "rank_probs").rank_probs(rest.contexts, asked)
+        found = self.base.law("rank_probs").rank_probs(rest.contexts, asked)
         law_of = np.zeros((*items.shape, contexts.slots + 1))
         law_of[row[:, :, None], np.arange(items.shape[1])[:, None], rest.slots[:, None]] = found
         at = (items[:, :, None] >= 0) & (items[:, :, None] == rest.pinned[:, None])
@@ -136,9 +145,9 @@ class Restricted(PairProbs, FillsSlots, RefusesRows):
 
     @final
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`."""
+        """As `Policy.pair_probs`."""
         rest = self.rest(contexts)
-        found = pair_probs(law(self.base, "pair_probs"), rest.contexts)
+        found = self.base.law("pair_probs").pair_probs(rest.contexts)
         (n, m), k = contexts.candidates.shape, contexts.slots
         both = np.zeros((n, m + 1, k + 1, m + 1, k + 1))  # the last places take what is padded
         items, slots = rest.items[:, :, None], rest.slots[:, None]
@@ -155,7 +164,7 @@ class Restricted(PairProbs, FillsSlots, RefusesRows):
     @final
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         rest = self.rest(contexts)
-        known = slots_filled(self.base, rest.contexts)
+        known = self.base.fills_slots(rest.contexts)
         filled = rest.contexts.length + (rest.pinned >= 0).sum(axis=1) == contexts.length
         return filled & (np.zeros(len(contexts), np.bool_) if known is None else known)
 

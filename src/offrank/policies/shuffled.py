@@ -15,18 +15,15 @@ from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, FillsSlots, PairProbs, all_items, slots_filled
-from .mixture import refuse_no_policy
-from .pair_law import sorted_pairs
-from .propensities import AnyPolicy, law
+from .base import Ability, Policy, all_items, refuse_no_policy
 from .rank_law import RankLaw
 from .registry import POLICIES
-from .sorting import Sorting
+from .sorting import Sorting, pairs_of_blocks
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Shuffled(Spelled, PairProbs, FillsSlots):
+class Shuffled(Spelled, Policy):
     """The slate of `base`, which sorts, with the order of its ranks drawn uniformly within blocks of `block` ranks.
 
     Parameters:
@@ -50,7 +47,7 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
     """
 
     name: ClassVar[str] = "shuffled"
-    base: AnyPolicy
+    base: Policy
     block: int = 2
     method: str = field(default="blocks", kw_only=True)
 
@@ -63,18 +60,18 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
             raise UsageError(f"{self!r}: {self.base!r} does not sort", remedy)
         races.refuse_other_shuffles(repr(self), self.block, self.method)
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
-        return law(self.base, ability).needs(ability)
+        return self._sorted.reads(ability)
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         """[n] whether the base does."""
-        found = slots_filled(self.base, contexts)
+        found = self.base.fills_slots(contexts)
         return np.zeros(len(contexts), np.bool_) if found is None else found
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         """[n, k] candidate indices, -1 pads."""
-        drawn = law(self.base, "sample").sample(contexts, rng)
+        drawn = self._sorted.sample(contexts, rng)
         slates = np.full((len(contexts), contexts.slots), -1)
         slates[:, : drawn.shape[1]] = drawn
         return races.shuffled(self._partitions(contexts), slates, rng)
@@ -99,9 +96,9 @@ class Shuffled(Spelled, PairProbs, FillsSlots):
         )
 
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`, exact."""
+        """As `Policy.pair_probs`, exact."""
         items = all_items(contexts)
-        base = sorted_pairs(*self._sorted.blocks(contexts, items), contexts)
+        base = pairs_of_blocks(*self._sorted.blocks(contexts, items), contexts)
         n, m, k = base.shape[:3]
         single = self.rank_probs(contexts, items)
         flat = base.transpose(0, 1, 3, 2, 4).reshape(n, m * m, k * k)

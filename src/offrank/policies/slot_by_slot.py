@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
-from .base import Ability, PairProbs, log_product, put_rows, unable
+from .base import Ability, Policy, put_rows, unable
 
 MOST_STEPS = 2**21
 """Steps from one slot to the next that are followed at a time; a single row with more is refused."""
@@ -59,7 +59,7 @@ Branch = tuple[Floats, Integers]
 """P(next item, and the next hidden number | state) [s, m], and that number [s]."""
 
 
-class SlotBySlot(PairProbs):
+class SlotBySlot(Policy):
     """A policy that fills slot after slot, as the states say."""
 
     @abstractmethod
@@ -73,11 +73,6 @@ class SlotBySlot(PairProbs):
     @abstractmethod
     def branches(self, tables: Integers, states: States) -> Iterable[Branch]:
         """What may come next, of tables [n, t, m]; a state without items left has no next one."""
-
-    @final
-    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n] log-probability of each slate."""
-        return log_product(self.slot_probs(contexts, slates))
 
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -132,7 +127,7 @@ class SlotBySlot(PairProbs):
 
     @final
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`.
+        """As `Policy.pair_probs`.
 
         Raises:
             AbilityError: there are too many sets of items that may be above.

@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats
-from .mixture import UniformMixture, refuse_no_policy
-from .propensities import AnyPolicy
+from .base import Policy, refuse_no_policy
+from .mixture import UniformMixture
 from .registry import POLICIES
 
 
@@ -36,7 +36,7 @@ class Swaps(Spelled, UniformMixture):
     """
 
     name: ClassVar[str] = "swaps"
-    base: AnyPolicy
+    base: Policy
     stay: float
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..language.spelling import Spelled
 from ..log.batch import Contexts
 from ..races import BetaKeys, GaussianKeys, Keys, refuse_other_posteriors
-from .base import no_column
+from .base import refuse_no_column
 from .racing import Racing, numbers_of
 from .registry import POLICIES
 
@@ -45,9 +45,7 @@ class Thompson(Spelled, Racing):
 
     def __post_init__(self) -> None:
         refuse_other_posteriors(self.alpha, self.beta, self.mean, self.sd)
-        for column in self.columns:
-            if not isinstance(column, str):
-                raise no_column(self, column)
+        refuse_no_column(self, *self.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,10 +10,10 @@ import numpy as np
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from .base import Ability, all_items
+from .base import Ability, Policy, all_items
 from .linear import Linear
 from .plackett_luce import PlackettLuce
-from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, law, propensities
+from .propensities import Propensities, ShownPolicy, propensities
 from .rank_law import RankLaw
 
 _SCORE = "tilted"
@@ -29,85 +28,66 @@ class Tilted(Spelled, ShownPolicy):
     """
 
     name: ClassVar[str] = "tilted"
-    base: AnyPolicy
-    towards: AnyPolicy
+    any_slate: ClassVar[bool] = True
+    base: Policy
+    towards: Policy
     strength: float
 
-    @property
-    def any_slate(self) -> bool:
-        return True
-
-    def shown_needs(self, ability: ShownAbility) -> Needs:
-        return self.needs("rank_probs" if ability == "rank_law" else ability)
-
-    def on(self, batch: LogBatch) -> Propensities:
-        return _OfTilted(self, batch)
-
-    def needs(self, ability: Ability) -> Needs:
-        base = self.base.needs("sample") if isinstance(self.base, PlackettLuce | Linear) else Needs()
-        return replace(law(self.towards, "rank_probs").needs("rank_probs") | base, exchangeable=True)
+    def reads(self, ability: Ability) -> Needs:
+        base = self.base.reads("sample") if isinstance(self.base, PlackettLuce | Linear) else Needs()
+        return replace(self.towards.reads("rank_probs") | base, exchangeable=True)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return _RANKER.sample(self.scored(contexts), rng)
-
-    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return _RANKER.log_prob(self.scored(contexts), slates)
-
-    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return _RANKER.slot_probs(self.scored(contexts), slates)
+        return _RANKER.sample(self._scored(contexts, _heights(self.towards, contexts)), rng)
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        return _RANKER.rank_probs(self.scored(contexts), items)
+        return _RANKER.rank_probs(self._scored(contexts, _heights(self.towards, contexts)), items)
 
-    def scored(self, contexts: Contexts, heights: Floats | None = None) -> Contexts:
-        """The contexts with the log-weights as a score. heights: where they are known."""
-        base = self.base.log_weights(contexts) if isinstance(self.base, PlackettLuce | Linear) else 0.0
-        heights = _heights(self.towards, contexts) if heights is None else heights
+    def shown_slate(self, batch: LogBatch) -> Floats:
+        return self._ranked(batch).log_prob
+
+    def shown_slots(self, batch: LogBatch) -> Floats:
+        return self._ranked(batch).slot_probs
+
+    def shown_ranks(self, batch: LogBatch) -> RankLaw:
+        return self._ranked(batch).rank_law
+
+    def own_ranks(self, batch: LogBatch) -> Floats:
+        return self._ranked(batch).own_ranks
+
+    def candidate_ranks(self, batch: LogBatch) -> Floats:
+        return self._ranked(batch).candidate_ranks
+
+    def _scored(self, contexts: Contexts, heights: Floats) -> Contexts:
+        """The contexts with the log-weights as a score."""
+        match self.base:
+            case PlackettLuce():
+                base: Floats | float = self.base.log_weights(contexts)
+            case Linear():
+                base = self.base.log_scores(contexts)
+            case _:
+                base = 0.0
         return replace(contexts, scores={_SCORE: base + self.strength * heights})
+
+    def _ranked(self, batch: LogBatch) -> Propensities:
+        """What a ranker says of the shown slates, on contexts that are scored once."""
+        contexts, towards = batch.contexts, self.towards
+        # Of all policies that lean there. Whoever has a key's id is kept beside the value.
+        heights = batch.once(("heights", id(towards)), lambda: (towards, _heights(towards, contexts)))[1]
+        scored = batch.once(
+            ("scored", id(self)), lambda: (self, replace(batch, contexts=self._scored(contexts, heights)))
+        )
+        return propensities(_RANKER, scored[1])
 
 
 _RANKER = PlackettLuce(_SCORE, log=True)
 
 
-class _OfTilted(Propensities):
-    """The propensities of a tilted policy on the shown slates: those of a ranker, on contexts scored once."""
-
-    policy: Tilted
-
-    @cached_property
-    def _ranked(self) -> Propensities:
-        policy, batch = self.policy, self.batch
-        towards, heights = policy.towards, lambda: (policy.towards, _heights(policy.towards, batch.contexts))
-        _, found = batch.once(("heights", id(towards)), heights)  # of all policies that lean there, which is kept too
-        scored = replace(batch, contexts=policy.scored(batch.contexts, found))
-        return propensities(_RANKER, scored)
-
-    @cached_property
-    def log_prob(self) -> Floats:
-        return self._ranked.log_prob
-
-    @cached_property
-    def slot_probs(self) -> Floats:
-        return self._ranked.slot_probs
-
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        return self._ranked.rank_law
-
-    @cached_property
-    def own_ranks(self) -> Floats:
-        return self._ranked.own_ranks
-
-    @cached_property
-    def candidate_ranks(self) -> Floats:
-        return self._ranked.candidate_ranks
-
-
-def _heights(policy: AnyPolicy, contexts: Contexts) -> Floats:
+def _heights(policy: Policy, contexts: Contexts) -> Floats:
     """[n, m] standardised heights of the candidates; 0 where all are equal, and on pads."""
     inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
     below = contexts.length[:, None] - np.arange(contexts.slots)
-    height = np.einsum("nmk,nk->nm", law(policy, "rank_probs").rank_probs(contexts, all_items(contexts)), below)
+    height = np.einsum("nmk,nk->nm", policy.law("rank_probs").rank_probs(contexts, all_items(contexts)), below)
     size = np.maximum(contexts.size, 1)[:, None]
     centred = np.where(inside, height - np.where(inside, height, 0.0).sum(axis=1, keepdims=True) / size, 0.0)
     deviation = np.sqrt((centred**2).sum(axis=1, keepdims=True) / size)

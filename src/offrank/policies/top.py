@@ -12,14 +12,14 @@ from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from . import _kernels
-from .base import Ability, FillsSlots, no_column
+from .base import Ability, refuse_no_column
 from .registry import POLICIES
 from .sorting import Sorting
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Top(Spelled, Sorting, FillsSlots):
+class Top(Spelled, Sorting):
     """The candidates of highest score, best first; those of equal score share their ranks equally.
 
     Parameters:
@@ -41,10 +41,9 @@ class Top(Spelled, Sorting, FillsSlots):
     ascending: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scores, str):
-            raise no_column(self, self.scores)
+        refuse_no_column(self, self.scores)
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), scores=frozenset([self.scores]), exchangeable=True)
 
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
@@ -53,7 +52,7 @@ class Top(Spelled, Sorting, FillsSlots):
         _kernels.blocks_by_score(scores, contexts.size, contexts.length, items, first, width)
         return first, width
 
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
         depth = np.minimum(contexts.length + 1, contexts.size)  # also with the first that is not shown
         scores, k = self._keys(contexts), contexts.slots + 1
         items, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.bool_)

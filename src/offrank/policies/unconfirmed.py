@@ -11,15 +11,13 @@ from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from .base import Ability, Policy
-from .mixture import refuse_no_policy
-from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, reads
+from .base import Ability, Policy, refuse_no_policy, refuse_shown_only
 from .registry import POLICIES
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Unconfirmed(Spelled, ShownPolicy):
+class Unconfirmed(Spelled, Policy):
     """The policy `base`, which a log does not contradict: its probabilities, and a warning in every verdict.
 
     Parameters:
@@ -36,7 +34,7 @@ class Unconfirmed(Spelled, ShownPolicy):
     """
 
     name: ClassVar[str] = "unconfirmed"
-    base: AnyPolicy
+    base: Policy
     departure: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -46,44 +44,30 @@ class Unconfirmed(Spelled, ShownPolicy):
 
     @property
     def any_slate(self) -> bool:
-        return is_law(self.base)
+        return self.base.any_slate
 
     @property
-    def as_law(self) -> Policy:
-        return law(self.base, "log_prob")
+    def confirmed(self) -> Policy:
+        return self.base.confirmed
 
-    def shown_needs(self, ability: ShownAbility) -> Needs:
-        return reads(self.base, ability)
+    def law(self, ability: Ability) -> Policy:
+        refuse_shown_only(self, ability)
+        return self.base.law(ability)
 
-    def on(self, batch: LogBatch) -> Propensities:
-        return propensities(self.base, batch)
+    def for_rows(self, batch: LogBatch) -> Policy:
+        return self.base.for_rows(batch)
 
-    def needs(self, ability: Ability) -> Needs:
-        """The columns that this ability reads."""
-        return law(self.base, ability).needs(ability)
+    def reads(self, ability: Ability) -> Needs:
+        return self.reads_of([self.base], ability)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        """[n, k] candidate indices, -1 pads."""
-        return law(self.base, "sample").sample(contexts, rng)
+        return self.base.law("sample").sample(contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n] log-probability of each slate."""
-        return law(self.base, "log_prob").log_prob(contexts, slates)
+        return self.base.law("log_prob").log_prob(contexts, slates)
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
-        return law(self.base, "slot_probs").slot_probs(contexts, slates)
+        return self.base.law("slot_probs").slot_probs(contexts, slates)
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
-        return law(self.base, "rank_probs").rank_probs(contexts, items)
-
-
-def confirmed(policy: AnyPolicy) -> AnyPolicy:
-    """The policy itself, whether it was confirmed or not."""
-    return confirmed(policy.base) if isinstance(policy, Unconfirmed) else policy
-
-
-def departure(policy: AnyPolicy) -> float | None:
-    """The departure that an unconfirmed policy names; None of any other."""
-    return policy.departure if isinstance(policy, Unconfirmed) else None
+        return self.base.law("rank_probs").rank_probs(contexts, items)

@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from .base import Ability, FillsSlots, OrderGivenSet, ShowsAll, Shuffles, StructuredRanks, log_product
+from .base import Ability, Policy, all_items
 from .plackett_luce.laws import sample_rows
 from .rank_law import RankLaw
 from .registry import POLICIES
+from .sorting import pairs_of_blocks
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet, StructuredRanks):
+class Uniform(Spelled, Policy):
     """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!.
 
     Examples:
@@ -28,8 +29,9 @@ class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet, Structured
     """
 
     name: ClassVar[str] = "uniform"
+    shuffles: ClassVar[bool] = True
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), exchangeable=True)
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
@@ -42,7 +44,7 @@ class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet, Structured
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         if not slates.size or slates.min() < 0:
-            return log_product(self.slot_probs(contexts, slates))
+            return super().log_prob(contexts, slates)
         # Every slot is filled, as in most logs: log (m - k)! - log m!, which needs no pass over the slots.
         log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, contexts.size.max() + 1))))
         filled = slates.shape[1]
@@ -57,11 +59,15 @@ class Uniform(Spelled, Shuffles, FillsSlots, ShowsAll, OrderGivenSet, Structured
         law = filled / np.maximum(contexts.size, 1)[:, None]
         return np.where((items >= 0)[:, :, None], law[:, None, :], 0.0)
 
-    def rank_law(self, contexts: Contexts, slates: Integers) -> RankLaw:
-        """As `StructuredRanks.rank_law`."""
-        return RankLaw.uniform(contexts.size, slates.shape[1])
+    def pair_probs(self, contexts: Contexts) -> Floats:
+        """1 / m at the same item and rank, 1 / (m (m - 1)) where both differ, else 0: all items in one block."""
+        width = np.tile(contexts.size[:, None], contexts.candidates.shape[1])
+        return pairs_of_blocks(np.minimum(all_items(contexts), 0), width, contexts)
+
+    def shown_ranks(self, batch: LogBatch) -> RankLaw:
+        return RankLaw.uniform(batch.contexts.size, batch.slates.shape[1])
 
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
-        """As `OrderGivenSet.order_given_set`: every order is equally likely."""
+        """As `Policy.order_given_set`: every order is equally likely."""
         filled = slates >= 0
         return (filled[:, :, None] & filled[:, None, :]) / np.maximum(contexts.length, 1)[:, None, None]

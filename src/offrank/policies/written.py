@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import ClassVar, NoReturn
+from typing import ClassVar, NoReturn, final
 
 import numpy as np
 
@@ -15,21 +14,24 @@ from ..language.spelling import Spelled
 from ..log.batch import Floats, LogBatch
 from ..log.schema import WRITTEN
 from ..log.source import Needs
-from .base import Ability, no_column, unable
-from .propensities import Propensities, ShownAbility, ShownPolicy
+from .base import Ability, refuse_no_column, unable
+from .propensities import ShownPolicy, propensities
 from .rank_law import RankLaw
 from .registry import POLICIES
 
-_WRITTEN: Mapping[ShownAbility, tuple[str, str, Ability]] = {
-    "log_prob": ("propensity", "slate", "log_prob"),
-    "slot_probs": ("slot_propensity", "slots", "slot_probs"),
-    "rank_law": ("rank_propensity", "ranks", "rank_probs"),
+_WRITTEN: Mapping[Ability, tuple[str, str]] = {
+    "log_prob": ("propensity", "slate"),
+    "slot_probs": ("slot_propensity", "slots"),
+    "rank_law": ("rank_propensity", "ranks"),
 }
-"""The role of its column, the argument of `written` that names it, and the corresponding ability of a law."""
+"""The role of its column, and the argument of `written` that names it."""
 
 
 class WrittenPolicy(ShownPolicy):
-    """The logged probabilities of the shown slates, the base of `Logged` and `Written`."""
+    """The logged probabilities of the shown slates; on a single slot, equivalent columns replace each other."""
+
+    any_slate: ClassVar[bool] = False
+    written: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -37,15 +39,49 @@ class WrittenPolicy(ShownPolicy):
         """Role -> the name of the column in a batch."""
 
     @abstractmethod
-    def refuse(self, ability: ShownAbility) -> NoReturn:
+    def remedy(self, role: str, argument: str) -> str:
+        """What to do where the column of a role is missing, which `written` names in an argument."""
+
+    @final
+    def refuse(self, ability: Ability) -> NoReturn:
         """Raise the error for a probability that was not logged."""
+        if ability not in _WRITTEN:
+            self.law(ability)
+        unable(self, ability, self.remedy(*_WRITTEN[ability]))
 
-    @property
-    def any_slate(self) -> bool:
-        return False
+    @final
+    def shown_slate(self, batch: LogBatch) -> Floats:
+        """[n] log of the probability of the shown slate, or of the product of those of its slots."""
+        slate, slots = self._column(batch, "propensity"), self._column(batch, "slot_propensity")
+        with np.errstate(divide="ignore"):
+            if slate is not None:
+                return np.log(slate)
+            if slots is None:
+                self.refuse("log_prob")
+            return np.asarray(np.log(slots).sum(axis=1))
 
-    def on(self, batch: LogBatch) -> Propensities:
-        return _OfColumns(self, batch)
+    @final
+    def shown_slots(self, batch: LogBatch) -> Floats:
+        """[n, k] probability of each shown slot given the slots above; 1 on pads."""
+        slots, slate = self._column(batch, "slot_propensity"), self._column(batch, "propensity")
+        if slots is not None:
+            return slots
+        if slate is None or batch.slates.shape[1] > 1:
+            self.refuse("slot_probs")
+        return slate[:, None]
+
+    @final
+    def shown_ranks(self, batch: LogBatch) -> RankLaw:
+        """The probability of each shown item at each rank."""
+        ranks = self._column(batch, "rank_propensity")
+        if ranks is not None:
+            return RankLaw.of(ranks)
+        if batch.slates.shape[1] > 1:
+            self.refuse("rank_law")
+        return RankLaw.of(np.exp(propensities(self, batch).log_prob)[:, None, None])
+
+    def _column(self, batch: LogBatch, role: str) -> Floats | None:
+        return batch.shown.written.get(self.columns.get(role, ""))
 
 
 @POLICIES.register
@@ -61,16 +97,15 @@ class Logged(Spelled, WrittenPolicy):
     name: ClassVar[str] = "logged"
     columns: ClassVar[Mapping[str, str]] = {role: role for role in WRITTEN}
 
-    def shown_needs(self, ability: ShownAbility) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
+        if ability not in _WRITTEN:
+            self.refuse(ability)
         return Needs(frozenset([_WRITTEN[ability][0]]))
 
-    def refuse(self, ability: ShownAbility) -> NoReturn:
-        role, _, wanted = _WRITTEN[ability]
-        unable(
-            self,
-            wanted,
+    def remedy(self, role: str, argument: str) -> str:
+        return (
             f"it needs the column `{role}` for slates of several slots: if the scores behind them were logged, use "
-            "plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
+            "plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)"
         )
 
 
@@ -101,69 +136,26 @@ class Written(Spelled, WrittenPolicy):
     def __post_init__(self) -> None:
         if not self.columns:
             raise UsageError("written names no column", "name one: written(slate=new_propensity)")
-        for column in (self.slate, self.slots, self.ranks):
-            if column is not None and not isinstance(column, str):
-                raise no_column(self, column)
+        refuse_no_column(self, *(column for column in (self.slate, self.slots, self.ranks) if column is not None))
 
     @property
     def columns(self) -> Mapping[str, str]:
         named = zip(WRITTEN, (self.slate, self.slots, self.ranks), strict=True)
         return {role: f"{role}:{column}" for role, column in named if column is not None}
 
-    def shown_needs(self, ability: ShownAbility) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
+        if ability not in _WRITTEN:
+            self.refuse(ability)
         role = _WRITTEN[ability][0]
         found = next((self.columns[one] for one in (role, *WRITTEN[role]) if one in self.columns), None)
         if found is None:
             self.refuse(ability)
         return Needs(written=frozenset([found]))
 
-    def refuse(self, ability: ShownAbility) -> NoReturn:
-        _, argument, wanted = _WRITTEN[ability]
-        unable(self, wanted, f"log it in a column, and name that: written({argument}=...)")
-
-
-def is_written(policy: object) -> bool:
-    """Whether the policy is known by probabilities that were written in the log."""
-    return isinstance(policy, WrittenPolicy)
+    def remedy(self, role: str, argument: str) -> str:
+        return f"log it in a column, and name that: written({argument}=...)"
 
 
 def is_logged(policy: object) -> bool:
     """Whether the policy is the one that drew the log, known by the propensities of the log alone."""
     return isinstance(policy, Logged)
-
-
-class _OfColumns(Propensities):
-    """The logged probabilities of a batch; on a single slot, equivalent columns replace each other."""
-
-    policy: WrittenPolicy
-
-    @cached_property
-    def log_prob(self) -> Floats:
-        slate, slots = self._column("propensity"), self._column("slot_propensity")
-        with np.errstate(divide="ignore"):
-            if slate is not None:
-                return np.log(slate)
-            if slots is None:
-                self.policy.refuse("log_prob")
-            return np.asarray(np.log(slots).sum(axis=1))
-
-    @cached_property
-    def slot_probs(self) -> Floats:
-        slots, slate = self._column("slot_propensity"), self._column("propensity")
-        if slots is not None:
-            return slots
-        if slate is None or self.batch.slates.shape[1] > 1:
-            self.policy.refuse("slot_probs")
-        return slate[:, None]
-
-    @cached_property
-    def rank_law(self) -> RankLaw:
-        ranks = self._column("rank_propensity")
-        if ranks is not None:
-            return RankLaw.of(ranks)
-        if self.batch.slates.shape[1] > 1:
-            self.policy.refuse("rank_law")
-        return RankLaw.of(np.exp(self.log_prob)[:, None, None])
-
-    def _column(self, role: str) -> Floats | None:
-        return self.batch.shown.written.get(self.policy.columns.get(role, ""))

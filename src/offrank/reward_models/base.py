@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ..findings.evidence import ModelEvidence
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
+from ..policies.base import Policy
+from ..policies.propensities import Propensities
 from ..sums.fingerprint import Fingerprint
 
 
@@ -65,7 +66,7 @@ class RewardModel(ABC):
         return None
 
     @abstractmethod
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         """The columns to read.
 
         Raises:

@@ -19,8 +19,7 @@ from ..language import assumptions
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
-from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
-from ..policies.ties import certain
+from ..policies.propensities import Propensities
 from ..sums.fingerprint import Fingerprint
 from . import slates
 from .base import Predicted, RewardModel
@@ -54,15 +53,15 @@ class ClickPredictions(RewardModel):
         """The training sessions of the click model; None where its file does not record them."""
         return self.model.training
 
-    def needs(self, target: AnyPolicy) -> Needs:
-        asked = law_needs(target, "rank_probs") if separable(self.model) else slates.needs(target)
+    def needs(self, target: Policy) -> Needs:
+        asked = target.reads("rank_probs") if separable(self.model) else slates.needs(target)
         return self.model.needs() | asked
 
     def logged(self, batch: LogBatch) -> Floats:
         return self.model.click_probs(batch.contexts, batch.slates)
 
     def expected(self, target: Propensities, draws: int) -> Predicted:
-        return predicted(self.model, law(target.policy, "rank_probs"), target.batch, draws)
+        return predicted(self.model, target.policy.law("rank_probs"), target.batch, draws)
 
 
 def posterior_draws(model: Fitted, *salt: int) -> tuple[Fitted, ...]:
@@ -107,7 +106,7 @@ def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int, *, nu
     slates of each row; they depend on the row alone, whatever the batch. numbers: held at a time.
     """
     contexts = batch.contexts
-    if separable(fitted) and not certain(policy, contexts).all():
+    if separable(fitted) and not policy.sure_slates(contexts)[0].all():
         blocks = pieces(np.arange(len(contexts)), contexts.candidates.shape[1] * contexts.slots, numbers)
         clicks, known, shown = np.hstack([_by_rank(fitted, contexts.take(rows), policy) for rows in blocks])
         return Predicted(clicks, _share(known, shown))

@@ -12,9 +12,8 @@ from ..language import assumptions
 from ..language.formatting import quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, needs
-from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
-from ..policies.ties import sure_slates
+from ..policies.base import Policy, all_items
+from ..policies.propensities import Propensities
 from .base import Predicted, RewardModel
 from .slates import pieces
 
@@ -37,15 +36,15 @@ class PredictionColumn(RewardModel):
     def prediction_columns(self) -> tuple[str, ...]:
         return (self.column,)
 
-    def needs(self, target: AnyPolicy) -> Needs:
-        return needs("candidates", scores=self.column) | law_needs(target, "rank_probs")
+    def needs(self, target: Policy) -> Needs:
+        return needs("candidates", scores=self.column) | target.reads("rank_probs")
 
     def logged(self, batch: LogBatch) -> Floats:
         return shown(batch.contexts.scores[self.column], batch.slates)
 
     def expected(self, target: Propensities, draws: int) -> Predicted:
-        policy, contexts = law(target.policy, "rank_probs"), target.batch.contexts
-        each, (sure, slates) = contexts.scores[self.column], sure_slates(policy, contexts)
+        policy, contexts = target.policy.law("rank_probs"), target.batch.contexts
+        each, (sure, slates) = contexts.scores[self.column], policy.sure_slates(contexts)
         reward = np.zeros(len(contexts))
         if sure.any():
             reward[sure] = shown(each[sure], slates[sure]).sum(axis=1)

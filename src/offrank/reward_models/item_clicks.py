@@ -11,25 +11,22 @@ from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
-from ..policies.mixture import mean_over_mixed
-from ..policies.propensities import AnyPolicy, law, law_needs
-from ..policies.ties import certain
 from . import slates
 from .click_model import by_rank, separable
 from .slates import FEW, NUMBERS, pieces, slate_laws
 
 
-def needs(fitted: Fitted, policy: AnyPolicy) -> Needs:
+def needs(fitted: Fitted, policy: Policy) -> Needs:
     """The columns to read.
 
     Raises:
         AbilityError: the policy lacks an ability that the expectation requires.
     """
-    asked = law_needs(policy, "rank_probs") if separable(fitted) else slates.needs(policy)
+    asked = policy.reads("rank_probs") if separable(fitted) else slates.needs(policy)
     return fitted.needs() | asked
 
 
-def item_clicks(fitted: Fitted, policy: AnyPolicy, batch: LogBatch, draws: int | None) -> Floats:
+def item_clicks(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int | None) -> Floats:
     """[n, m] P(click on each candidate) under the slates of a policy, by the model; 0 beyond a row's candidates.
 
     Exact for policies that sort, for mixtures of such, for models in which clicks depend on their own item and rank
@@ -38,16 +35,16 @@ def item_clicks(fitted: Fitted, policy: AnyPolicy, batch: LogBatch, draws: int |
     Raises:
         AbilityError: draws is None, and there are too many slates to enumerate.
     """
-    return mean_over_mixed(policy, batch.contexts, lambda part: _of_one(fitted, part, batch, draws))
+    return policy.expected(batch.contexts, lambda part: _of_one(fitted, part, batch, draws))
 
 
-def _of_one(fitted: Fitted, policy: AnyPolicy, batch: LogBatch, draws: int | None) -> Floats:
+def _of_one(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int | None) -> Floats:
     """As `item_clicks`, of a policy that mixes no others."""
     contexts = batch.contexts
     if separable(fitted):
-        return _by_rank(fitted, law(policy, "rank_probs"), contexts)
-    known = law(policy, "log_prob")
-    if draws is None and not certain(known, contexts).all() and _many(contexts):
+        return _by_rank(fitted, policy.law("rank_probs"), contexts)
+    known = policy.law("log_prob")
+    if draws is None and not known.sure_slates(contexts)[0].all() and _many(contexts):
         raise AbilityError(
             f"{policy!r} can show more slates than can be enumerated, and {fitted!r} depends on the slate",
             "use a click model by rank (pbm, trust), or a logging policy that sorts, or a mixture of such",

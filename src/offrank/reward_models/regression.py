@@ -17,8 +17,8 @@ from ..language.formatting import quote
 from ..language.spelling import Spelled
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
-from ..policies.base import Fits
-from ..policies.propensities import AnyPolicy, Propensities, law
+from ..policies.base import Fits, Policy
+from ..policies.propensities import Propensities
 from ..readers.log import opened
 from ..running.executors import Executor
 from . import cross_fitting
@@ -103,7 +103,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
             raise UsageError(f"{self!r} has not been fitted to a log", "call fit(log) first; evaluate does so")
         return self.learnt
 
-    def needs(self, target: AnyPolicy) -> Needs:
+    def needs(self, target: Policy) -> Needs:
         return self.columns.needs() | needs(target) | (QUERY if self.fitted.key else Needs())
 
     def logged(self, batch: LogBatch) -> Floats:
@@ -112,7 +112,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
     def expected(self, target: Propensities, draws: int) -> Predicted:
         batch = target.batch
         reward = np.zeros(len(batch))
-        for one in slate_laws(law(target.policy, "sample"), batch, draws):
+        for one in slate_laws(target.policy.law("sample"), batch, draws):
             predicted = self.fitted.predict(batch, one.row, one.slates)
             reward += np.bincount(one.row, one.chance * predicted, len(batch))
         return Predicted(reward, np.ones(len(batch)))

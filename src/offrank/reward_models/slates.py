@@ -14,8 +14,6 @@ from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
-from ..policies.propensities import AnyPolicy, law_needs
-from ..policies.ties import sure_slates
 
 NUMBERS = 2_000_000
 """Largest number of entries of one kind at a time, whatever the size of a batch."""
@@ -40,13 +38,13 @@ class SlateLaw:
         return SlateLaw(self.row[kept], self.slates[kept], self.chance[kept])
 
 
-def needs(target: AnyPolicy) -> Needs:
+def needs(target: Policy) -> Needs:
     """The columns that the slates of a target depend on.
 
     Raises:
         AbilityError: it is no law over any slate, or cannot draw.
     """
-    return law_needs(target, "log_prob") | law_needs(target, "sample")
+    return target.law("log_prob").reads("log_prob") | target.reads("sample")
 
 
 def slate_laws(policy: Policy, batch: LogBatch, draws: int | None, numbers: int = NUMBERS) -> Iterator[SlateLaw]:
@@ -55,7 +53,7 @@ def slate_laws(policy: Policy, batch: LogBatch, draws: int | None, numbers: int 
     Raises:
         AbilityError: draws is None where slates would have to be drawn.
     """
-    contexts, (sure, slates) = batch.contexts, sure_slates(policy, batch.contexts)
+    contexts, (sure, slates) = batch.contexts, policy.sure_slates(batch.contexts)
     if sure.any():
         rows = np.flatnonzero(sure)
         yield SlateLaw(rows, slates[rows, : int(contexts.length[rows].max())], np.ones(len(rows)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -12,7 +11,8 @@ from ..errors import AbilityError
 from ..estimators.items import IPM
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, reads
+from ..policies.base import Policy
+from ..policies.propensities import propensities
 from ..policies.tilted import Tilted
 from ..sums.base import Fold
 
@@ -20,21 +20,21 @@ STRENGTHS = (0.25, 0.5, 1.0, -0.5)
 """How far pseudo-targets lean towards the target's order: a little, much, and away from it."""
 
 
-def pseudo_targets(logging: AnyPolicy, target: AnyPolicy) -> tuple[AnyPolicy, ...]:
+def pseudo_targets(logging: Policy, target: Policy) -> tuple[Policy, ...]:
     """Policies that lean from the logging one towards the target's order, and away from it; their laws are exact.
 
     Mixtures of the logging policy and the target would tell nothing new: estimates are linear in the probabilities of
     slates, so that their biases and their noise would shrink alike. None where the logging policy is known for the
     shown slates only, or the target gives no probability of an item at a rank.
     """
-    if not (is_law(logging) and _able(reads, target, "rank_law") and _able(law_needs, target, "rank_probs")):
+    if not (logging.any_slate and _gives_ranks(target)):
         return ()
     return tuple(Tilted(logging, target, strength) for strength in STRENGTHS)
 
 
-def _able(needs: Callable[..., Needs], policy: AnyPolicy, ability: str) -> bool:
+def _gives_ranks(policy: Policy) -> bool:
     try:
-        needs(policy, ability)
+        policy.reads("rank_probs")
     except AbilityError:
         return False
     return True
@@ -48,8 +48,8 @@ class DistanceFold(Fold):
     Items that the logging policy never shows there count too: what it shows instead has the smaller weights.
     """
 
-    targets: tuple[AnyPolicy, ...]
-    logging: AnyPolicy
+    targets: tuple[Policy, ...]
+    logging: Policy
 
     def of(self, batch: LogBatch) -> Floats:
         filled = np.arange(batch.slates.shape[1]) < batch.contexts.length[:, None]
@@ -67,4 +67,4 @@ class DistanceFold(Fold):
 
     def needs(self) -> Needs:
         """The columns that it reads."""
-        return reduce(Needs.__or__, (reads(one, "rank_law") for one in (self.logging, *self.targets)))
+        return reduce(Needs.__or__, (one.reads("rank_law") for one in (self.logging, *self.targets)))

@@ -17,7 +17,7 @@ from ..policies.sorting import Sorting
 
 
 @dataclass(frozen=True, repr=False)
-class Placed(Spelled):
+class Placed(Spelled, Policy):
     """Rank k shows the item that `base` ranks at place order[k]; both count from 0. Slates have len(order) slots."""
 
     name: ClassVar[str] = "placed"
@@ -28,8 +28,8 @@ class Placed(Spelled):
         if sorted(self.order) != list(range(len(self.order))):
             raise UsageError(f"the order is {self.order}", "give every position once, counted from 0")
 
-    def needs(self, ability: Ability) -> Needs:
-        return self.base.needs(ability)
+    def reads(self, ability: Ability) -> Needs:
+        return self.base.reads(ability)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         self._check(contexts)
@@ -61,7 +61,7 @@ class InOrder(Spelled, Sorting):
     name: ClassVar[str] = "in_order"
     scores: str
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), scores=frozenset([self.scores]))
 
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
@@ -70,7 +70,7 @@ class InOrder(Spelled, Sorting):
         rank = np.take_along_axis(np.argsort(order, axis=1, kind="stable"), np.maximum(items, 0), axis=1)
         return np.where((items >= 0) & (rank < contexts.length[:, None]), rank, -1), np.ones_like(rank)
 
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
         return np.zeros(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:

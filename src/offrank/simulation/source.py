@@ -109,7 +109,7 @@ class SimulatedSource:
 
     def _batch(self, sessions: Integers, shown: np.random.Generator, clicked: np.random.Generator) -> LogBatch:
         policy, rows = self.policy, shown.integers(len(self.world), size=len(sessions))
-        read = policy.needs("sample") | policy.needs("log_prob") | self.world.user.needs() | self.needed
+        read = policy.reads("sample") | policy.reads("log_prob") | self.world.user.needs() | self.needed
         read |= Needs(keys=self.needed.clusters)
         contexts = self.world.contexts(rows, read)
         slates = policy.sample(contexts, shown)

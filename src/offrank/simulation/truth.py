@@ -13,8 +13,7 @@ import numpy as np
 from ..clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward
 from ..language.formatting import with_error
 from ..log.batch import Contexts, Floats, Integers
-from ..policies.base import Policy, all_items, item_weights, shuffles
-from ..policies.ties import certain
+from ..policies.base import Policy, all_items
 from . import _kernels
 from .placed import Placed
 from .users import User
@@ -70,7 +69,7 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
     if chance is not None:
         law = policy.rank_probs(contexts, all_items(contexts))
         return Truth(float(np.einsum("qmk,qmk->", law, chance)) / len(contexts), 0.0, "rank probabilities")
-    if certain(policy.base if isinstance(policy, Placed) else policy, contexts).all():
+    if (policy.base if isinstance(policy, Placed) else policy).sure_slates(contexts)[0].all():
         return Truth(float(_of_slates(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
     summed = sequential_clicks(user, contexts, policy)
     if summed is not None:
@@ -151,7 +150,7 @@ def sequential_clicks(user: User, contexts: Contexts, policy: Policy) -> Floats 
 
 
 def _log_weights(policy: Policy, contexts: Contexts) -> Floats | None:
-    return np.zeros(contexts.candidates.shape) if shuffles(policy) else item_weights(policy, contexts)
+    return np.zeros(contexts.candidates.shape) if policy.shuffles else policy.log_weights(contexts)
 
 
 def _readers(user: User, contexts: Contexts) -> list[SequentialReader] | None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, pairwise, permutations, product
-from typing import cast
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -26,7 +25,6 @@ from ..policies.noisy import Noisy
 from ..policies.pinned import Pinned
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.policy_mixture import PolicyMixture
-from ..policies.propensities import AnyPolicy
 from ..policies.ranking import Ranking
 from ..policies.shuffled import Shuffled
 from ..policies.swaps import Swaps
@@ -85,7 +83,7 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
             served = next(
                 one for value, one in policy.policies.items() if str(value) == str(situation.keys[policy.column])
             )
-            found = law(cast(Policy, served), situation)
+            found = law(served, situation)
         case _ if callable(policy):
             found = dict(policy(situation))
         case _:
@@ -209,7 +207,7 @@ def _rearranged(
 def _filtered(policy: Filtered, situation: Situation) -> dict[Slate, float]:
     """The law of the base among the candidates with a number above zero."""
     items = [item for item in range(situation.size) if situation.scores[policy.column][item] > 0]
-    found = law(cast(Policy, policy.base), _among(items, min(situation.slots, len(items)), situation))
+    found = law(policy.base, _among(items, min(situation.slots, len(items)), situation))
     return {tuple(items[item] for item in slate): chance for slate, chance in found.items()}
 
 
@@ -218,7 +216,7 @@ def _pinned(policy: Pinned, situation: Situation) -> dict[Slate, float]:
     ranks = situation.scores[policy.column]
     pinned = {int(ranks[item]) - 1: item for item in range(situation.size) if 0 < ranks[item] <= situation.slots}
     others = [item for item in range(situation.size) if ranks[item] == 0]
-    found = law(cast(Policy, policy.base), _among(others, situation.slots - len(pinned), situation))
+    found = law(policy.base, _among(others, situation.slots - len(pinned), situation))
     slates = {}
     for slate, chance in found.items():
         left = iter(slate)
@@ -230,7 +228,7 @@ def _pinned(policy: Pinned, situation: Situation) -> dict[Slate, float]:
 def _distinct(policy: Distinct, situation: Situation) -> dict[Slate, float]:
     """The law of the base over orders of all candidates, each cut to the first items of unlike categories."""
     category, found = situation.scores[policy.column], dict[Slate, float]()
-    for order, chance in law(cast(Policy, policy.base), replace(situation, slots=situation.size)).items():
+    for order, chance in law(policy.base, replace(situation, slots=situation.size)).items():
         first = {category[item]: item for item in reversed(order)}
         slate = tuple(item for item in order if first[category[item]] == item)[: situation.slots]
         found[slate] = found.get(slate, 0.0) + chance
@@ -339,7 +337,7 @@ def _shuffled(policy: Shuffled, situation: Situation) -> dict[Slate, float]:
             places = range(max(ranks - block + 1, 1))
             cuts = [(*range(place + 1), *range(place + block, ranks)) for place in places]
     found: dict[Slate, float] = {}
-    for slate, chance in law(cast(Policy, policy.base), situation).items():
+    for slate, chance in law(policy.base, situation).items():
         for cut in cuts:
             pieces = [slate[low:high] for low, high in pairwise((*cut, ranks))]
             orders = list(product(*map(permutations, pieces)))
@@ -351,7 +349,7 @@ def _shuffled(policy: Shuffled, situation: Situation) -> dict[Slate, float]:
 
 def _shares(
     policy: EpsilonUniform | Swaps | PolicyMixture | Balanced, situation: Situation
-) -> list[tuple[AnyPolicy, float]]:
+) -> list[tuple[Policy, float]]:
     """The policies of which one is drawn, with their shares."""
     match policy:
         case PolicyMixture():
@@ -365,10 +363,10 @@ def _shares(
     return [(policy.base, 1 - share), (Uniform(), share)]
 
 
-def _mixture(parts: Iterable[tuple[AnyPolicy, float]], situation: Situation) -> dict[Slate, float]:
+def _mixture(parts: Iterable[tuple[Policy, float]], situation: Situation) -> dict[Slate, float]:
     """The law of a draw among policies with these shares."""
     found: dict[Slate, float] = {}
     for part, share in parts:
-        for slate, chance in law(cast(Policy, part), situation).items():
+        for slate, chance in law(part, situation).items():
             found[slate] = found.get(slate, 0.0) + share * chance
     return found

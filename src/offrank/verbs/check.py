@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..language import from_text
-from .deferred import arguments, check_pass, named, reproducibility, spec
+from .deferred import arguments, check_pass, policies, reproducibility, spec
 
 if TYPE_CHECKING:
     from ..evaluation.result import Result
-    from ..policies.propensities import AnyPolicy
+    from ..policies.base import Policy
     from ..running.executors import Executor, Progress
 
 
 def check(
     log: Any,
-    target: str | AnyPolicy | None = None,
-    logging: str | AnyPolicy = "logged",
+    target: str | Policy | None = None,
+    logging: str | Policy = "logged",
     *,
     confidence: float = 0.99,
     totals: Mapping[str, float] | None = None,
@@ -59,7 +59,7 @@ def check(
         True
     """
     source = arguments.source(log, columns)
-    wanted, drawn = None if target is None else named.policy(target), named.policy(logging)
+    wanted, drawn = None if target is None else policies.policy(target), policies.policy(logging)
     level = spec.IntervalSpec(confidence=confidence)
     known = from_text.impression_totals(totals)
     result = check_pass.check_log(source, drawn, wanted, level, known, executor, progress)

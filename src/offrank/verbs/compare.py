@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
     from ..evaluation.result import Result
     from ..policies.base import Policy
-    from ..policies.propensities import AnyPolicy
     from ..running.executors import Executor, Progress
 
 
 def compare(
     log: Any,
     target: Target | None = None,
-    logging: str | AnyPolicy = "logged",
+    logging: str | Policy = "logged",
     estimators: Estimators | None = None,
     *,
     examination: Examination | None = None,

@@ -12,8 +12,8 @@ __all__ = [
     "bounding",
     "check_pass",
     "measurements",
-    "named",
     "page",
+    "policies",
     "question",
     "reproducibility",
     "selected_estimators",
@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .. import policies
     from ..evaluation import (
         answer,
         arguments,
@@ -34,15 +35,14 @@ if TYPE_CHECKING:
     )
     from ..inference import spec
     from ..metrics import measurements, page
-    from ..policies import named
 else:
     answer = Later("..evaluation.answer", __package__)
     arguments = Later("..evaluation.arguments", __package__)
     bounding = Later("..evaluation.bounding", __package__)
     check_pass = Later("..evaluation.check_pass", __package__)
     measurements = Later("..metrics.measurements", __package__)
-    named = Later("..policies.named", __package__)
     page = Later("..metrics.page", __package__)
+    policies = Later("..policies", __package__)
     question = Later("..evaluation.question", __package__)
     reproducibility = Later("..evaluation.reproducibility", __package__)
     selected_estimators = Later("..evaluation.selected_estimators", __package__)

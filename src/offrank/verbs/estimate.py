@@ -10,14 +10,14 @@ from .deferred import answer, question, spec
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
     from ..evaluation.estimates import Numbers
-    from ..policies.propensities import AnyPolicy
+    from ..policies.base import Policy
     from ..running.executors import Executor, Progress
 
 
 def estimate(
     log: Any,
     target: Target,
-    logging: str | AnyPolicy = "logged",
+    logging: str | Policy = "logged",
     estimators: Estimators = ("ips", "snips"),
     *,
     examination: Examination | None = None,

@@ -11,14 +11,14 @@ from .deferred import answer, bounding, question, spec
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
     from ..evaluation.result import Result
-    from ..policies.propensities import AnyPolicy
+    from ..policies.base import Policy
     from ..running.executors import Executor, Progress
 
 
 def evaluate(
     log: Any,
     target: Target,
-    logging: str | AnyPolicy = "logged",
+    logging: str | Policy = "logged",
     estimators: Estimators = ("ips", "snips"),
     *,
     examination: Examination | None = None,

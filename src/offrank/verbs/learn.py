@@ -16,9 +16,9 @@ from ..language.outputs import refuse_outputs
 from ..learning import splits
 from ..learning.search import Criterion
 from ..learning.training import Training, policy_file, search_of
+from ..policies.base import Policy
 from ..policies.fit import fitted
-from ..policies.named import policy
-from ..policies.propensities import AnyPolicy
+from ..policies.registry import policy
 from ..running.executors import Executor, Progress
 from .evaluate import evaluate
 
@@ -29,7 +29,7 @@ def learn(
     path: str | os.PathLike[str],
     *,
     columns: Mapping[str, str] | None = None,
-    logging: str | AnyPolicy = "logged",
+    logging: str | Policy = "logged",
     criterion: Criterion | None = None,
     split: splits.By = "turn",
     interactions: bool = False,

@@ -10,14 +10,14 @@ from .deferred import measurements, page, reproducibility, spec
 if TYPE_CHECKING:
     from ..metrics.measurements import Models
     from ..metrics.page import MetricsReport
-    from ..policies.propensities import AnyPolicy
+    from ..policies.base import Policy
     from ..running.executors import Executor, Progress
 
 
 def measure(
     log: Any,
     score: Models,
-    logging: str | AnyPolicy = "logged",
+    logging: str | Policy = "logged",
     metrics: Any = ("counterfactual_disagreement",),
     *,
     cluster: str | None = "auto",

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UsageError
 from ..language.argument import plain
 from ..language.from_text import CANDIDATES
-from .deferred import arguments, named, reproducibility, selected_estimators, simulated_selection
+from .deferred import arguments, policies, reproducibility, selected_estimators, simulated_selection
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination
     from ..evaluation.selected_estimators import SelectedEstimators
-    from ..policies.propensities import AnyPolicy
+    from ..policies.base import Policy
     from ..running.executors import Executor, Progress
 
 
 def select_estimators(
     log: Any,
-    target: str | AnyPolicy,
-    logging: str | AnyPolicy = "logged",
+    target: str | Policy,
+    logging: str | Policy = "logged",
     estimators: Estimators = CANDIDATES,
     *,
     examination: Examination | None = None,
@@ -63,7 +63,7 @@ def select_estimators(
         >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
         'snips'
     """
-    drawn, wanted = named.policy(logging), arguments.only_policy(target)
+    drawn, wanted = policies.policy(logging), arguments.only_policy(target)
     candidates, trained = arguments.candidate_estimators(estimators), arguments.examination(examination)
     if worlds < 0:
         raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")

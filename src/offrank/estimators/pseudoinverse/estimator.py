@@ -14,12 +14,10 @@ from ...language.assumptions import ADDITIVE
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.contexts import content, distinct
 from ...log.hashing import hashes
-from ...policies.base import Policy, all_items, shuffles, slots_filled
+from ...policies.base import Ability, Policy, all_items
 from ...policies.mixture import mixed_with
-from ...policies.propensities import Asked, Propensities, law
+from ...policies.propensities import Propensities
 from ...policies.rank_law import RankLaw
-from ...policies.sorting import always_sorts
-from ...policies.ties import sure_slates
 from ..base import Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
 from ..registry import ESTIMATORS
@@ -77,11 +75,11 @@ class PI(Weighted):
             raise UsageError(f"{self!r}: there is nothing to sample", "omit samples with independent slots")
 
     @property
-    def requires_logging(self) -> Asked:
+    def requires_logging(self) -> Ability:
         return "pair_probs" if self.slots == "joint" else "rank_law"
 
     @property
-    def requires_target(self) -> Asked:
+    def requires_target(self) -> Ability:
         if self.slots == "independent":
             return "rank_law"
         return "sample" if self.samples else "rank_probs"
@@ -89,7 +87,7 @@ class PI(Weighted):
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         if self.slots == "independent":
             weight = self._independent(batch, logging, target)
-        elif shuffles(logging.policy):
+        elif logging.policy.shuffles:
             weight = self._uniform(batch, target)
         else:
             weight = self._joint(batch, logging, target)
@@ -104,7 +102,7 @@ class PI(Weighted):
         return np.asarray(ratio.sum(axis=1) - batch.contexts.length + 1)
 
     def _uniform(self, batch: LogBatch, target: Propensities) -> Floats:
-        contexts, slots, policy = batch.contexts, batch.slates.shape[1], law(target.policy, "rank_probs")
+        contexts, slots, policy = batch.contexts, batch.slates.shape[1], target.policy.law("rank_probs")
         weight = np.empty(len(batch))
         if not self.samples:
             shown = target.rank_law.arrays
@@ -119,14 +117,14 @@ class PI(Weighted):
 
     def _joint(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
         refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
-        weight, wanted_of = np.zeros(len(batch)), law(target.policy, "rank_probs")
+        weight, wanted_of = np.zeros(len(batch)), target.policy.law("rank_probs")
         few = (
             not self.samples
-            and not always_sorts(wanted_of)
+            and not wanted_of.always_sorts
             and batch.contexts.candidates.size * batch.contexts.slots <= _FEW_NUMBERS
         )
         known = target.candidate_ranks if few else None
-        for case in cases_of(law(logging.policy, "pair_probs"), batch):
+        for case in cases_of(logging.policy.law("pair_probs"), batch):
             rows, length = case.rows, int(batch.contexts.length[case.rows[0]])
             shown = case.same.coordinates(rows, batch.slates[rows, :length])
             for some, wanted in self.wanted(wanted_of, batch.contexts, rows, case.same, known):
@@ -145,7 +143,7 @@ class PI(Weighted):
         size = int(contexts.size[rows[0]])
         for some in portions(contexts, len(rows)):
             here = contexts.take(rows[some])
-            sure, slates = sure_slates(target, here)
+            sure, slates = target.sure_slates(here)
             if sure.any():
                 slates = slates[:, :length]
                 whole = sure & (slates >= 0).all(axis=1)
@@ -158,7 +156,7 @@ class PI(Weighted):
 
     def indicators(self, target: Policy, contexts: Contexts) -> Floats:
         """[n, m, k] q of the target, exactly or from samples."""
-        if not self.samples or always_sorts(target):
+        if not self.samples or target.always_sorts:
             return target.rank_probs(contexts, all_items(contexts))
         slates, which = drawn_slates(target, contexts, self.samples, seed=0)
         return frequencies(slates, contexts.candidates.shape[1])[which]
@@ -187,7 +185,7 @@ def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) ->
 
     The draws follow from seed and content, so that equal contexts have equal draws in any batch.
     """
-    contexts = relevant(contexts, policy.needs("sample"))
+    contexts = relevant(contexts, policy.reads("sample"))
     first, which = distinct(content(contexts))
     slates = np.full((len(first), samples, contexts.slots), -1)
     for group, row in enumerate(first):
@@ -214,8 +212,8 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
     not identify its value.
     """
     if (base := mixed_with(policy)) is not None:
-        return fills_slots(law(base, "rank_probs"), contexts)
-    if (known := slots_filled(policy, contexts)) is not None:
+        return fills_slots(base.law("rank_probs"), contexts)
+    if (known := policy.fills_slots(contexts)) is not None:
         return known
     filled = np.empty(len(contexts), np.bool_)
     for rows in portions(contexts):

@@ -19,7 +19,6 @@ from ...errors import AbilityError
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ...log.contexts import content, distinct
 from ...policies.base import Policy
-from ...policies.pair_law import pair_probs
 from .cache import SizedCache
 from .gamma import Inverse, Inverses, pseudoinverses
 from .grouping import Grouped, grouped, relevant, unpadded
@@ -157,7 +156,7 @@ class Case:
 
         def make(places: list[int]) -> list[Inverse]:
             started = time.perf_counter()
-            found = pseudoinverses(pair_probs(self.policy, self.contexts.take(groups[places])))
+            found = pseudoinverses(self.policy.pair_probs(self.contexts.take(groups[places])))
             self.cost.left -= len(places)
             self.cost.spend(started, len(places))
             return found
@@ -195,7 +194,7 @@ def cases(policy: Policy, contexts: Contexts, cache: RunCache) -> Iterator[Case]
     """The distinct contexts of a logging policy. cache: results from earlier batches."""
     if not len(contexts.size):
         return  # a batch of which no row is left
-    same = grouped(relevant(contexts, policy.needs("pair_probs")))
+    same = grouped(relevant(contexts, policy.reads("pair_probs")))
     cost = CostLimit(policy, len(same.contexts), len(same.contexts))
     for groups, rows in same.kinds():
         which = np.searchsorted(groups, same.group[rows])

@@ -14,10 +14,8 @@ from ...errors import EmptyLogError, UsageError
 from ...language.argument import interval_level
 from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ...log.contexts import distinct
-from ...policies.base import Policy, shuffles
-from ...policies.named import policy as named_policy
-from ...policies.propensities import AnyPolicy, law
-from ...policies.sorting import always_sorts
+from ...policies.base import Policy
+from ...policies.registry import policy as named_policy
 from ...readers.log import opened
 from ...running.executors import Executor, run
 from ...sums.base import Fold, Sample
@@ -89,8 +87,8 @@ class ContextOverlap:
 
 def diagnostics(
     log: Any,
-    target: str | AnyPolicy,
-    logging: str | AnyPolicy,
+    target: str | Policy,
+    logging: str | Policy,
     *,
     samples: int = 0,
     executor: Executor | None = None,
@@ -103,9 +101,9 @@ def diagnostics(
         AbilityError: the logging policy cannot give pair probabilities.
     """
     source = opened(log)
-    wanted = law(named_policy(target), "sample" if samples else "rank_probs")
-    fold = OverlapFold(wanted, law(named_policy(logging), "pair_probs"), samples)
-    needed = fold.logging.needs("pair_probs") | fold.target.needs("sample" if samples else "rank_probs")
+    wanted = named_policy(target).law("sample" if samples else "rank_probs")
+    fold = OverlapFold(wanted, named_policy(logging).law("pair_probs"), samples)
+    needed = fold.logging.reads("pair_probs") | fold.target.reads("sample" if samples else "rank_probs")
     return run(source.select(needed), fold, executor)
 
 
@@ -129,7 +127,7 @@ def overlap(
                 sigma2, rho, supported = _per_target(inverse, law[places[first]], slots)
                 here = rows[some[places]]
                 found.sigma2[here], found.rho[here], found.supported[here] = sigma2[which], rho[which], supported[which]
-        if samples and not always_sorts(target):
+        if samples and not target.always_sorts:
             for places, inverse in each(np.arange(len(rows))):
                 here = rows[places]
                 found.sampling[here] = _sampling(inverse, target, contexts, here, same, samples) - found.sigma2[here]
@@ -160,10 +158,10 @@ class OverlapFold(Fold):
 
 def _cases(logging: Policy, contexts: Contexts, cache: RunCache) -> Iterator[tuple[Integers, Grouped, _Each]]:
     """The rows of each number of candidates and slots, and what gives the inverses of some of them."""
-    if not shuffles(logging):
+    if not logging.shuffles:
         yield from ((case.rows, case.same, case.each) for case in cases(logging, contexts, cache))
         return
-    same = grouped(relevant(contexts, logging.needs("pair_probs")))
+    same = grouped(relevant(contexts, logging.reads("pair_probs")))
     for _, rows in same.kinds():
         inverse = UniformInverse(int(contexts.size[rows[0]]), int(contexts.length[rows[0]]))
         yield rows, same, inverse.each

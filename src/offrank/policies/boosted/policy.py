@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,21 +11,19 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...language.spelling import Spelled
-from ...log.batch import Contexts, Floats, Integers
+from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs
 from ...sums.fingerprint import Fingerprint
-from ..base import Ability, Trained
+from ..base import Ability, Policy
 from ..linear import ranker, scored
 from ..registry import POLICIES
-from ..sorting import MaySort
-from ..top import Top
 from .assignment import ASSIGNMENTS, Assigned, Assignment
 from .model import BoostedModel, widened
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Boosted(Spelled, MaySort, Trained):
+class Boosted(Spelled, Policy):
     """Boosted trees that `offrank learn` wrote: drawn by Plackett-Luce, sorted, or assigned to slots.
 
     With a score per candidate it is Plackett-Luce, or sorts. With a score per candidate and slot (`pi-opt`) the slate
@@ -88,7 +86,7 @@ class Boosted(Spelled, MaySort, Trained):
     def learnt_rows(self) -> Fingerprint | None:
         return self.model.training
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates", "features"]), exchangeable=True)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
@@ -107,11 +105,9 @@ class Boosted(Spelled, MaySort, Trained):
         law = self._law(contexts)
         return law.rank_probs(items) if isinstance(law, Assigned) else ranker(self.greedy).rank_probs(law, items)
 
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        law, sorting = self._law(contexts), ranker(self.greedy)
-        if isinstance(law, Assigned):
-            return law.tied
-        return sorting.tied(law) if isinstance(sorting, Top) else np.zeros(len(contexts), np.bool_)
+    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+        law = self._law(batch.contexts)
+        return law.tied if isinstance(law, Assigned) else ranker(self.greedy).tied(replace(batch, contexts=law))
 
     def _law(self, contexts: Contexts) -> Assigned | Contexts:
         """The law of slates fixed by scores per slot; otherwise the contexts with a score per candidate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,20 +11,18 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...language.spelling import Spelled
-from ...log.batch import Contexts, Floats, Integers
+from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs
 from ...sums.fingerprint import Fingerprint
-from ..base import Ability, Trained
+from ..base import Ability, Policy
 from ..registry import POLICIES
-from ..sorting import MaySort
-from ..top import Top
 from .model import Model
 from .scored import ranker, scored
 
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class Linear(Spelled, MaySort, Trained):
+class Linear(Spelled, Policy):
     """Plackett-Luce with weights exp(features . w / temperature), or sorting by score with `greedy`.
 
     Parameters:
@@ -64,10 +62,10 @@ class Linear(Spelled, MaySort, Trained):
     def learnt_rows(self) -> Fingerprint | None:
         return self.model.training
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates", "features"]), exchangeable=True)
 
-    def log_weights(self, contexts: Contexts) -> Floats:
+    def log_scores(self, contexts: Contexts) -> Floats:
         """[n, m] score of each candidate, divided by the temperature."""
         return self.model.scores(contexts) / self.temperature
 
@@ -83,9 +81,8 @@ class Linear(Spelled, MaySort, Trained):
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         return ranker(self.greedy).rank_probs(self._scored(contexts), items)
 
-    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        law = ranker(self.greedy)
-        return law.tied(self._scored(contexts)) if isinstance(law, Top) else np.zeros(len(contexts), np.bool_)
+    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+        return ranker(self.greedy).tied(replace(batch, contexts=self._scored(batch.contexts)))
 
     def _scored(self, contexts: Contexts) -> Contexts:
-        return scored(contexts, self.log_weights(contexts))
+        return scored(contexts, self.log_scores(contexts))

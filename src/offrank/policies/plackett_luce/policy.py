@@ -11,23 +11,9 @@ from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...language.spelling import Spelled
-from ...log.batch import Contexts, Floats, Integers
+from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs
-from ..base import (
-    Ability,
-    BySlots,
-    FillsSlots,
-    ItemWeights,
-    OrderGivenSet,
-    OwnRanks,
-    PairProbs,
-    Remembers,
-    ShowsAll,
-    log_product,
-    no_column,
-    unable,
-)
-from ..rank_law import RankLaw
+from ..base import Ability, Policy, refuse_no_column, unable
 from ..registry import POLICIES
 from . import _kernels_sets
 from .laws import KnownLaws, few, order_given_set, rank_law, rank_seconds, sample_rows
@@ -41,7 +27,7 @@ _LEAST = -600.0
 
 @POLICIES.register
 @dataclass(frozen=True, repr=False)
-class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, FillsSlots, ShowsAll, BySlots, Remembers):
+class PlackettLuce(Spelled, Policy):
     """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
@@ -61,6 +47,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
     """
 
     name: ClassVar[str] = "plackett_luce"
+    draws_items: ClassVar[bool] = True
     scores: str
     temperature: float = field(default=1.0, kw_only=True)
     log: bool = field(default=False, kw_only=True)
@@ -68,13 +55,12 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
     _known: KnownLaws | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scores, str):
-            raise no_column(self, self.scores)
+        refuse_no_column(self, self.scores)
         if not self.temperature > 0:
             raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero")
         object.__setattr__(self, "by_slots", not self.log and self.temperature == 1)  # the scores are the weights
 
-    def needs(self, ability: Ability) -> Needs:
+    def reads(self, ability: Ability) -> Needs:
         column = frozenset([self.scores])
         weights: frozenset[str] = frozenset() if self.log else column
         return Needs(frozenset(["candidates"]), scores=column, weights=weights, exchangeable=True)
@@ -83,7 +69,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
         return np.ones(len(contexts), np.bool_)
 
     def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
-        """As `ShowsAll.shows_all`, from the sums of the smallest weights.
+        """As `Policy.shows_all`, from the sums of the smallest weights.
 
         Whichever i others are left, an item is not drawn with a probability of at least S / (largest weight + S), where
         S is the sum of the i smallest weights; at its rank it is drawn with at least its share of all of them.
@@ -108,7 +94,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         if self.by_slots:
-            return log_product(self.slot_probs(contexts, slates))
+            return super().log_prob(contexts, slates)
         return np.asarray(self._log_slot_probs(contexts, slates).sum(axis=1))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -137,17 +123,18 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
         law = rank_law if self._known is None else self._known.solved
         return law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
 
-    def own_ranks(self, contexts: Contexts, slates: Integers) -> Floats:
-        """As `OwnRanks.own_ranks`: where the candidates are few, without the law of all at all ranks."""
+    def own_ranks(self, batch: LogBatch) -> Floats | None:
+        """As `Policy.own_ranks`, where the candidates are few."""
+        contexts, slates = batch.contexts, batch.slates
         if not few(contexts.size):
-            return RankLaw.of(self.rank_probs(contexts, slates)).own_ranks(contexts.length)
+            return None
         values = contexts.scores[self.scores] if self.by_slots else self.log_weights(contexts)
         found, size, length = np.zeros(slates.shape), contexts.size, contexts.length
         _kernels_sets.rank_probs(values, size, length, slates, found[:, :, None], logs=not self.by_slots, alone=True)
         return found
 
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`, exact; equal contexts are solved once.
+        """As `Policy.pair_probs`, exact; equal contexts are solved once.
 
         Raises:
             AbilityError: it would take too long or too much memory, raised before anything is computed.
@@ -165,7 +152,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet, OwnRanks, ItemWeights, Fil
         return out
 
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
-        """As `OrderGivenSet.order_given_set`, exact; paper non-shuffled-traffic, appendix A."""
+        """As `Policy.order_given_set`, exact; paper non-shuffled-traffic, appendix A."""
         weights, filled = self._weights(contexts), slates >= 0
         shown = np.where(filled, np.take_along_axis(weights, np.maximum(slates, 0), axis=1), 0.0)
         row, slot = np.nonzero(filled)

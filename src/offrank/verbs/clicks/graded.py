@@ -143,7 +143,7 @@ class GradedFold(Fold):
         wanted = [needs("candidates", scores=self.grades, keys=self.by)]
         wanted += [model.needs() for model in self.models.values()]
         if self.policy is not None:
-            wanted.append(self.policy.needs("rank_probs"))
+            wanted.append(self.policy.reads("rank_probs"))
         return reduce(Needs.__or__, wanted)
 
     def of(self, batch: LogBatch) -> Graded:

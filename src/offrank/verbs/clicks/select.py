@@ -24,8 +24,7 @@ from ...metrics.cmip_models import Relevance, judged, views
 from ...metrics.conditional_information import Cmip
 from ...policies.base import Policy
 from ...policies.fit import fitted
-from ...policies.named import policy as named_policy
-from ...policies.propensities import AnyPolicy, law, law_needs
+from ...policies.registry import policy as named_policy
 from ...report.document import Document, Section, worst
 from ...report.facts import again
 from ...running.executors import Executor, Progress
@@ -96,7 +95,7 @@ def select_clicks(
     log: Any,
     model: Models,
     labels: str,
-    logging: str | AnyPolicy = "logged",
+    logging: str | Policy = "logged",
     *,
     columns: Mapping[str, str] | None = None,
     strategy: str | None = None,
@@ -206,10 +205,10 @@ def _measured(
     ]
 
 
-def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Policy | None:
+def _ranking(policy: Policy, source: Source, executor: Executor | None) -> Policy | None:
     """Return the fitted policy if it can rank every candidate, otherwise None."""
     try:
-        law_needs(policy, "rank_probs")
-        return law(fitted(policy, source, executor), "rank_probs")
+        policy.law("rank_probs").reads("rank_probs")
+        return fitted(policy, source, executor).law("rank_probs")
     except AbilityError:
         return None
