@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from offrank.cli.require import require
+from offrank.cli.running import require
 from offrank.evaluation.gate import REQUIRED
 from tests.cli.commands import call
 from tests.verbs.test_decisions import log

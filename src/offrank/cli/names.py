@@ -1,4 +1,4 @@
-"""Lists of what can be typed: its spelling, what it does, and what it assumes."""
+"""`offrank estimators` and `offrank policies`: what can be typed, what it does, and what it assumes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import offrank
 
 from ..errors import OffrankError
 from ..language.assumptions import in_words
+from ..language.spelling import signature
+from .layout import command
 
 _WIDTH = 100
 _FOR_EXAMPLE = {"base": "ips", "maximum": "10", "strength": "10", "threshold": "10", "window": "window=1"}
@@ -44,3 +46,20 @@ def assumed(name: str, make: Callable[..., Any]) -> str:
             continue
         return in_words((made.base if isinstance(made, offrank.estimators.SelfNormalised) else made).assumptions)
     return "what its own documentation says"
+
+
+@command()
+def estimators() -> None:
+    """The estimators that -e takes: what they compute, and what they assume of users."""
+    made = offrank.estimators.ESTIMATORS.items()
+    click.echo("Use one or several: -e snips -e 'interpol(window=2)'. `auto` takes the one of least estimated error.\n")
+    write((signature(make, name), f"{summary(make)} Assumes {assumed(name, make)}.") for name, make in made)
+    click.echo("\nBeginning with `sn` they are self-normalised: snips, snrips, snipm, sninterpol; wpi is that of pi.")
+
+
+@command()
+def policies() -> None:
+    """The policies that --logging and --target take: what they show."""
+    click.echo("Columns are written as the log calls them: --target 'top(new_score)'. A policy may hold another:")
+    click.echo("--logging 'epsilon(top(old_score), 0.1)'.\n")
+    write((signature(make, name), summary(make)) for name, make in offrank.policies.POLICIES.items())

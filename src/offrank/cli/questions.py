@@ -31,8 +31,7 @@ from .options import (
     writable,
     written_options,
 )
-from .require import require
-from .running import run_verb
+from .running import require, run_verb
 from .spelled import ColumnType, SpelledType, names_of
 
 _GIVEN = {"log", "columns", "executor", "progress", "overwrite"}
