@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from offrank.errors import AbilityError
 from offrank.estimators.pseudoinverse.estimator import fills_slots
 from offrank.estimators.pseudoinverse.overlap import overlap
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.log.source import Needs
 from offrank.metrics.orders import drawn_order_law, order_law
-from offrank.policies import PlackettLuce, Policy, Top, Uniform
+from offrank.policies import PlackettLuce, Policy, Top, Uniform, propensities
 from tests.policies.laws import contexts
 
 FOUND = contexts([[5.0, 2.0, 1.0], [1.0, 3.0, 9.0], [2.0, 2.0, 4.0]], [3, 3, 2])
@@ -52,6 +53,37 @@ class Filling(Own):
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         return contexts.length == 3
+
+
+class Slots(Policy):
+    """Slots alone: every one is a fair draw between the item that it shows and all that lie below."""
+
+    def reads(self, ability: Any) -> Needs:
+        return Needs(frozenset(["candidates"]))
+
+    def slot_probs(self, contexts: Contexts, slates: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.where(slates >= 0, 0.5, 1.0)
+
+
+def test_a_law_of_ones_own_gives_what_it_has_and_refuses_the_rest() -> None:
+    here, own = batch(), Slots()
+    asked = propensities(own, here)
+    assert asked.slot_probs.tolist() == [[0.5] * 3, [0.5] * 3, [0.5, 0.5, 1.0]]
+    assert np.exp(asked.log_prob) == pytest.approx([1 / 8, 1 / 8, 1 / 4])
+    assert propensities(own, here) is asked
+    assert (own.any_slate, own.sorts, own.shuffles, own.always_sorts) == (True, False, False, False)
+    assert [own.fills_slots(FOUND), own.log_weights(FOUND), own.learnt_rows(), own.departure] == [None] * 4
+    assert not own.tied(here).any()
+    assert not own.sure_slates(FOUND)[0].any()
+    for refused in (
+        lambda: own.sample(FOUND, np.random.default_rng(0)),
+        lambda: own.rank_probs(FOUND, here.slates),
+        lambda: own.pair_probs(FOUND),
+        lambda: propensities(own, here).rank_law,
+        lambda: propensities(own, here).candidate_ranks,
+    ):
+        with pytest.raises(AbilityError, match=r"Slots object at .* cannot"):
+            refused()
 
 
 def batch() -> LogBatch:
