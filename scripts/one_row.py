@@ -7,7 +7,8 @@
     scripts/one_row.py --list        the functions too, in the order in which they are entered
     scripts/one_row.py --json        for tests
 
-A room is a folder of src/offrank, or a file beside them. Run it with a Python that has offrank.
+A room is a folder of src/offrank, or a file beside them; a call is upward if its room stands on a lower storey, as in
+`pyproject.toml`. Run it with a Python that has offrank.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -67,13 +69,31 @@ def function_of(frame: FrameType) -> Function | None:
     return code.co_filename.removeprefix(SOURCE).replace(os.sep, "/"), code.co_qualname
 
 
-def entered(job: Callable[[], None]) -> list[Function]:
-    """Run a job and return the functions that it entered, in any thread, by their first call."""
+def room_of(file: str) -> str:
+    """The room of a file below src/offrank."""
+    return file.split("/", maxsplit=1)[0].removesuffix(".py")
+
+
+def storeys() -> dict[str, int]:
+    """The storey of each room, the lowest 0."""
+    project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8"))
+    layers = next(one for one in project["tool"]["importlinter"]["contracts"] if one["id"] == "layers")["layers"]
+    return {room.strip(" ()"): at for at, rooms in enumerate(reversed(layers)) for room in rooms.split(":")}
+
+
+def entered(job: Callable[[], None]) -> tuple[list[Function], set[tuple[str, str]]]:
+    """Run a job and return the functions that it entered, in any thread by first call, and what file calls what."""
     seen: dict[Function, None] = {}
+    calls = set[tuple[str, str]]()
 
     def profile(frame: FrameType, event: str, _argument: object) -> None:
         if event == "call" and (function := function_of(frame)) is not None:
             seen.setdefault(function)
+            caller = frame.f_back
+            while caller is not None and (by := function_of(caller)) is None:
+                caller = caller.f_back
+            if caller is not None and by is not None:
+                calls.add((by[0], function[0]))
 
     threading.setprofile(profile)
     sys.setprofile(profile)
@@ -82,11 +102,11 @@ def entered(job: Callable[[], None]) -> list[Function]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return list(seen)
+    return list(seen), calls
 
 
-def measured(job: Callable[[], None]) -> tuple[list[Function], int]:
-    """The functions that a job enters once all is imported and compiled, and how many modules of offrank it imports."""
+def measured(job: Callable[[], None]) -> tuple[list[Function], set[tuple[str, str]], int]:
+    """What a job enters once all is imported and compiled, as `entered`, and how many modules of offrank it imports."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         os.chdir(folder)
@@ -94,7 +114,7 @@ def measured(job: Callable[[], None]) -> tuple[list[Function], int]:
             subprocess.run([sys.executable, "-c", WORLD], check=True)  # noqa: S603
             job()
             imported = sum(name.split(".")[0] == "offrank" for name in sys.modules)
-            return entered(job), imported
+            return *entered(job), imported
         finally:
             os.chdir(here)
 
@@ -107,8 +127,9 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="name the functions, in the order of their first call")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     told = parser.parse_args()
-    functions, imported = measured(by_command if told.cli else by_estimate if told.estimate else by_python)
-    rooms = Counter(file.split("/")[0] for file, _ in functions)
+    functions, calls, imported = measured(by_command if told.cli else by_estimate if told.estimate else by_python)
+    rooms, storey = Counter(room_of(file) for file, _ in functions), storeys()
+    upward = sorted((by, file) for by, file in calls if storey.get(room_of(file), 0) > storey.get(room_of(by), 0))
     classes = {(file, name.split(".")[0]) for file, name in functions if name.lstrip("_")[:1].isupper()}
     counts = {
         "functions": len(functions),
@@ -116,12 +137,14 @@ def main() -> None:
         "rooms": len(rooms),
         "classes": len(classes),
         "modules": imported,
+        "upward": len(upward),
     }
     if told.json:
         print(json.dumps({**counts, "entered": functions}))
         return
     if told.list:
         print(*(f"{file}  {name}" for file, name in functions), sep="\n")
+        print(*(f"upward: {by} calls {file}" for by, file in upward), sep="\n")
     print("by room:", ", ".join(f"{room} {count}" for room, count in rooms.most_common()))
     print(", ".join(f"{name} {count}" for name, count in counts.items()))
 

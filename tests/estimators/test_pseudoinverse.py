@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offrank.errors import SupportError, UsageError
+import offrank
+from offrank.errors import NoOverlapError, SupportError, UsageError
 from offrank.estimators import PI, SelfNormalised, estimator
 from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
 from offrank.estimators.pseudoinverse.cache import SizedCache
@@ -345,3 +346,10 @@ def test_a_failure_is_raised_and_forgotten() -> None:
     with pytest.raises(SupportError):
         kept.get("key", fail)
     assert kept.get("key", lambda: np.ones(1)) == 1
+
+
+def test_a_target_that_leaves_a_slot_empty_in_every_context_is_refused() -> None:
+    shown = {"slate": ["a", "b"], "candidates": ["a", "b", "c"], "clicks": [0, 1], "new": [3.0, 2.0, 1.0]}
+    log = [{**shown, "kind": [1.0, 1.0, 1.0]}] * 4
+    with pytest.raises(NoOverlapError, match="never shows what was logged, in any of 4 impressions"):
+        offrank.evaluate(log, "distinct(top(new), kind)", "uniform", "pi")

@@ -8,7 +8,8 @@ from typing import Any
 from offrank import Caution, Estimate
 from offrank.estimators.named import estimator
 from offrank.estimators.wrappers import without_normalisation
-from offrank.findings.verdict import EstimateRow, Verdict, verdict
+from offrank.findings.row import Row
+from offrank.findings.verdict import Verdict, verdict
 from offrank.sums.estimate import Interval
 
 LOG = Interval(0.40, 0.39, 0.41, 0.005)
@@ -30,21 +31,21 @@ def assumed(name: str) -> frozenset[str]:
     return without_normalisation(estimator(name)).assumptions
 
 
-def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> EstimateRow[str]:
+def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Row:
     """A candidate of a named estimator."""
     assumes = fields.pop("assumes", None) or assumed(name)
     change = value / 0.4 - 1
     relative = Interval(change, change - half / 0.4, change + half / 0.4, half / 0.8)
-    return EstimateRow(name, name, assumes, estimate(value, half, *warnings), LOG, relative, **fields)
+    return Row(name, name, assumes, estimate(value, half, *warnings), LOG, relative, **fields)
 
 
-def judged(*candidates: EstimateRow[str], about_log: Sequence[Caution] = (), **fields: Any) -> Verdict:
+def judged(*candidates: Row, about_log: Sequence[Caution] = (), **fields: Any) -> Verdict:
     found = verdict("t", candidates, about_log, **fields)
     assert found is not None
     return found
 
 
-def hidden(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> EstimateRow[str]:
+def hidden(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Row:
     return one(name, value, half, *warnings, asked=False, **fields)
 
 

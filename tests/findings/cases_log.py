@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from offrank.findings.evidence import EstimateEvidence, Frequency, LawEvidence, LogEvidence, SkippedEvidence
+from offrank.findings.evidence import Frequency, LawEvidence, LogEvidence, SkippedEvidence
 from offrank.findings.evidence_rows import ArmsEvidence, ControlEvidence, GroupEvidence, KeptEvidence, RareEvidence
 from offrank.findings.registry import FailedEvidence
+from offrank.findings.row import Row
 from offrank.sums.estimate import Interval
+from tests.findings.rows import row
 
 
 class Case(NamedTuple):
@@ -23,10 +25,10 @@ def unfit(chance: float, **known: Any) -> LogEvidence:
     return LogEvidence(fit=Frequency(1, 10.0, 50.0, chance, lift=2.0), **known)
 
 
-def weight(value: float, away: float = 0.0, **known: Any) -> EstimateEvidence:
+def weight(value: float, away: float = 0.0, **known: Any) -> Row:
     """A mean weight that is so many standard errors from 1; without a number, exactly known."""
     error = abs(value - 1) / away if away else 0.0
-    return EstimateEvidence(mean_weight=Interval(value, value - error, value + error, error), **known)
+    return row(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
 def uniform(value: float, away: float, **known: Any) -> LogEvidence:
@@ -35,7 +37,7 @@ def uniform(value: float, away: float, **known: Any) -> LogEvidence:
     return LogEvidence(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
-def law(*weights: EstimateEvidence, **known: Any) -> LawEvidence:
+def law(*weights: Row, **known: Any) -> LawEvidence:
     """The mean weights of a run."""
     return LawEvidence(weights=tuple(("`ips` for top(new)", one) for one in weights), **known)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from offrank.findings.evidence import EstimateEvidence, ModelEvidence
+from offrank.findings.row import ModelEvidence
 from tests.findings.cases_log import Case
+from tests.findings.rows import row
 
-CURVE = EstimateEvidence(kind="items", normalised=False)
-WEIGHTS = replace(CURVE, model=ModelEvidence(name="`dbn`", posterior=True))
+CURVE = row(kind="items", normalised=False)
+WEIGHTS = row(CURVE, model=ModelEvidence(name="`dbn`", posterior=True))
 
 CASES = [
     Case("model-weights", CURVE, None),

@@ -13,8 +13,9 @@ from click.testing import CliRunner
 import offrank
 from offrank.cli.command import main
 from offrank.findings import cautions_for
-from offrank.findings.evidence import ClustersEvidence, EstimateEvidence, TrainingEvidence
+from offrank.findings.evidence import ClustersEvidence, TrainingEvidence
 from offrank.wording import worded
+from tests.findings.rows import row
 from tests.verbs.logs import LOGGING, TARGET, coins, replaced, search
 
 FEW = np.arange(200) < 20
@@ -57,12 +58,12 @@ def test_no_item_level_estimator_for_slates_of_one_item_nor_for_item_level_estim
     ],
 )
 def test_only_whole_slates_of_several_slots_are_sent_to_items(code: str, evidence: dict[str, Any]) -> None:
-    helped = remedy(code, EstimateEvidence(slots=2, **evidence))
+    helped = remedy(code, row(slots=2, **evidence))
     for other in ({"slots": 1}, {"slots": 0}, {"slots": 2, "kind": "items"}):
-        assert remedy(code, EstimateEvidence(**other, **evidence)) != helped
+        assert remedy(code, row(**other, **evidence)) != helped
     word = "assumes more" if code == "small-ess-share" else "item-level"
     assert word in helped
-    assert word not in remedy(code, EstimateEvidence(slots=1, **evidence))
+    assert word not in remedy(code, row(slots=1, **evidence))
 
 
 def test_another_interval_only_instead_of_the_normal_one() -> None:
@@ -123,6 +124,6 @@ def test_a_check_of_a_log_that_is_worth_little_does_not_praise_it() -> None:
 
 
 def test_a_lucky_effective_size_is_told_as_it_is_to_be_expected() -> None:
-    lucky = EstimateEvidence(n=1000, ess=200.0, ess_ratio=0.25)
+    lucky = row(n=1000, ess=200.0, ess_ratio=0.25)
     said = next(one.message for one in cautions_for(lucky) if one.code == "low-ess")
     assert said.startswith("Effective sample size: 50 of 1,000 impressions. This log's own weights suggest 200")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from offrank.errors import NoOverlapError
-from offrank.findings.verdict import EstimateRow, on_log, verdict
+from offrank.findings.row import Row
+from offrank.findings.verdict import on_log, verdict
 from tests.findings.candidates import (
     IPM,
     NOTE,
@@ -40,7 +41,7 @@ def test_the_log_comes_first_and_explains_mean_weights() -> None:
 
 
 def test_a_refusal_is_a_reason() -> None:
-    refused = EstimateRow("ips", "ips", frozenset(), NoOverlapError("never", "log more"))
+    refused = Row("ips", "ips", refusal=NoOverlapError("never", "log more"))
     assert [(reason.code, reason.estimators) for reason in judged(refused).reasons] == [("no-overlap", ("ips",))]
     assert judged(refused, one("snips", 0.5, 0.01)).trust == "sound"
 

@@ -11,7 +11,9 @@ import pytest
 import offrank
 from offrank.errors import UsageError
 from offrank.findings import FINDINGS, Statement, all_findings, cautions_for, finding, has_cause
-from offrank.findings.evidence import EstimateEvidence, LogEvidence
+from offrank.findings.evidence import LogEvidence
+from offrank.findings.row import Row
+from tests.findings.rows import row
 from tests.verbs.logs import coins
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def answer() -> offrank.Result:
     return offrank.evaluate(coins(400), "ranking(best)", "uniform", "snips")
 
 
-def long(found: EstimateEvidence) -> Statement:
+def long(found: Row) -> Statement:
     return Statement("note", f"{found.slots} slots.", "Judge the first.")
 
 
@@ -39,7 +41,7 @@ def plain(found):  # type: ignore[no-untyped-def]
     return long(found)
 
 
-def of_two(found: EstimateEvidence, log: LogEvidence) -> Statement:
+def of_two(found: Row, log: LogEvidence) -> Statement:
     return long(found)
 
 
@@ -62,12 +64,12 @@ def of_interval(found: offrank.sums.estimate.Interval) -> Statement:
 @pytest.mark.parametrize(
     ("say", "changed", "message", "remedy"),
     [
-        (plain, {}, "0 annotated arguments", "found: EstimateEvidence"),
-        (of_two, {}, "2 annotated arguments", "found: EstimateEvidence"),
-        (unread, {}, "name 'NotThere' is not defined", "found: EstimateEvidence"),
+        (plain, {}, "0 annotated arguments", "found: Row"),
+        (of_two, {}, "2 annotated arguments", "found: Row"),
+        (unread, {}, "name 'NotThere' is not defined", "found: Row"),
         (of_word, {}, "reads long, which is no evidence", "known: 'AlongEvidence'"),
         (of_number, {}, "reads float, which is no evidence", "known: 'AlongEvidence', 'ArmsEvidence'"),
-        (of_interval, {}, "reads Interval, which is no evidence", "'EstimateEvidence'"),
+        (of_interval, {}, "reads Interval, which is no evidence", "'Row'"),
         (long, {"cause": "efective size"}, "unknown cause, 'efective size'", "did you mean 'effective size'?"),
         (long, {"cause": ("tail", "tale")}, "unknown cause, 'tale'", "did you mean 'tail'?"),
         (long, {"cause": None}, "unknown cause, None", "known: 'logging policy'"),
@@ -94,7 +96,7 @@ def test_a_code_has_one_finding_for_each_evidence() -> None:
     finding("long-slates", "Slates", cause="tail")(long)
     finding("long-slates", "Slates", cause="tail")(long)  # once more, as in a notebook
 
-    def longer(found: EstimateEvidence) -> Statement:
+    def longer(found: Row) -> Statement:
         return long(found)
 
     with pytest.raises(UsageError, match="have the same name, 'long-slates in"):
@@ -138,15 +140,15 @@ def test_the_severity_that_was_meant_is_named() -> None:
     assert refused.value.remedy == "did you mean 'serious'? known: 'serious', 'warning', 'note'"
 
 
-def failing(found: EstimateEvidence) -> Statement:
+def failing(found: Row) -> Statement:
     return Statement("note", f"{1 / 0} slots.", "Do.")
 
 
-def misspelt(found: EstimateEvidence) -> Statement:
+def misspelt(found: Row) -> Statement:
     return Statement("serios", f"{found.slots} slots.", "Do.")  # type: ignore[arg-type]
 
 
-def speechless(found: EstimateEvidence) -> Any:
+def speechless(found: Row) -> Any:
     return found.slots > 0
 
 
@@ -185,7 +187,7 @@ def test_several_that_fail_are_named_together_and_the_others_stand() -> None:
     finding("bad-one", "Bad", cause="tail")(failing)
     finding("another-bad-one", "Bad", cause="tail")(misspelt)
     with pytest.warns(RuntimeWarning, match="failed"):
-        found = cautions_for(EstimateEvidence(ess=99.0), EstimateEvidence(ess=99.0, n=5))
+        found = cautions_for(row(ess=99.0), row(ess=99.0, n=5))
     FINDINGS.remove(failing)
     FINDINGS.remove(misspelt)
     assert [one.code for one in found] == ["low-ess", "low-ess", "finding-failed"]
@@ -196,14 +198,14 @@ def test_several_that_fail_are_named_together_and_the_others_stand() -> None:
 def test_a_failure_of_a_finding_of_offrank_is_loud_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("offrank.findings.weights._log_more", lambda _: 1 / 0)
     with pytest.raises(RuntimeWarning, match="`low-ess` of package `offrank`"):
-        cautions_for(EstimateEvidence(ess=99.0))
+        cautions_for(row(ess=99.0))
 
 
 def test_what_was_taken_back_says_nothing_and_its_code_is_free() -> None:
     finding("long-slates", "Slates", cause="tail")(long)
-    assert "long-slates" in {one.code for one in cautions_for(EstimateEvidence())}
+    assert "long-slates" in {one.code for one in cautions_for(row())}
     FINDINGS.remove(long)
-    assert "long-slates" not in {one.code for one in (*cautions_for(EstimateEvidence()), *all_findings())}
+    assert "long-slates" not in {one.code for one in (*cautions_for(row()), *all_findings())}
     finding("long-slates", "Slates", cause="tail")(failing)
     FINDINGS.remove(failing)
     with pytest.raises(UsageError, match="is no registered finding"):

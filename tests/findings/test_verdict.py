@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from offrank import Caution
+from offrank.findings.row import Row
 from offrank.findings.untested import AS_DRAWN, Facts
-from offrank.findings.verdict import EstimateRow, Verdict
+from offrank.findings.verdict import Verdict
 from offrank.sums.estimate import Interval
 from tests.findings.candidates import (
     CLICKS,
@@ -32,7 +33,7 @@ from tests.findings.candidates import (
 BETTER, WORSE, OPEN, UNKNOWN = "better", "worse", "no clear difference", "unknown"
 SOUND, CARE, NONE = "sound", "with care", "none"
 
-CASES: dict[str, tuple[list[EstimateRow[str]], str, str, str | None, tuple[float, float] | None]] = {
+CASES: dict[str, tuple[list[Row], str, str, str | None, tuple[float, float] | None]] = {
     # the narrowest answers, in an interval that is stretched to hold what assumes nothing: 0.45 + 0.01 + (0.5 - 0.45)
     "better": ([one("ips", 0.5, 0.09), one(IPM, 0.45, 0.01)], BETTER, SOUND, IPM, (0.44, 0.51)),
     "worse": ([one("ips", 0.3, 0.09), one(IPM, 0.35, 0.01)], WORSE, SOUND, IPM, (0.29, 0.36)),
@@ -173,14 +174,14 @@ CASES: dict[str, tuple[list[EstimateRow[str]], str, str, str | None, tuple[float
     ),
     # chosen by the data, in an interval that holds that of an estimator which assumes less
     "it holds what assumes nothing": (
-        [one("auto", 0.45, 0.03, assumes=ITEMS, held_to="snips", holds=frozenset())],
+        [one("auto", 0.45, 0.03, assumes=ITEMS, anchor=Row("snips", "snips"))],
         BETTER,
         SOUND,
         "auto",
         (0.42, 0.48),
     ),
     "it holds what assumes something": (
-        [one("auto", 0.45, 0.03, assumes=ITEMS, held_to="rips", holds=assumed("rips"))],
+        [one("auto", 0.45, 0.03, assumes=ITEMS, anchor=Row("rips", "rips", assumed("rips")))],
         BETTER,
         CARE,
         "auto",
@@ -220,7 +221,7 @@ def test_the_decision_is_what_the_interval_of_the_difference_says(low: float, hi
     candidate = one("ips", 0.4, 0.05)
     assert candidate.estimate is not None
     away = Interval((low + high) / 2, low, high, 0.01)
-    found = judged(replace(candidate, found=replace(candidate.estimate, difference=away)))
+    found = judged(replace(candidate, estimate=replace(candidate.estimate, difference=away)))
     assert (found.decision, found.trust) == (decision, SOUND)
 
 
@@ -309,7 +310,7 @@ def test_all_numbers_are_widened_alike() -> None:
 def test_without_an_interval_there_is_no_answer(ends: tuple[float, float]) -> None:
     open_ended = one("ips", 0.45, 0.01)
     assert open_ended.estimate is not None
-    candidate = replace(open_ended, found=replace(open_ended.estimate, low=ends[0], high=ends[1]))
+    candidate = replace(open_ended, estimate=replace(open_ended.estimate, low=ends[0], high=ends[1]))
     found = judged(candidate)
     assert found.trust == NONE
     assert [reason.code for reason in found.reasons] == ["no-interval"]

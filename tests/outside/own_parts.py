@@ -12,7 +12,7 @@ import pyarrow as pa
 import offrank
 from offrank.estimators import ESTIMATORS, Reference, self_normalised
 from offrank.findings import Statement, finding
-from offrank.findings.evidence import EstimateEvidence
+from offrank.findings.row import Row
 from offrank.inference import interval
 from offrank.inference.registry import Sampling
 from offrank.language.assumptions import ITEM_POSITION
@@ -67,10 +67,10 @@ def twice(of: Sampling) -> Interval:
     return of.interval(of.value - half, of.value + half)
 
 
-@finding("own-finding", "A finding of one's own", lambda found: found.n == 1201, cause="tail")
-def own_finding(found: EstimateEvidence) -> Statement:
+@finding("own-finding", "A finding of one's own", lambda found: found.estimate.n == 1201, cause="tail")
+def own_finding(found: Row) -> Statement:
     """It looks for logs of 1201 rows."""
-    return Statement("warning", f"The log has {found.n} rows.", "Log one more.")
+    return Statement("warning", f"The log has {found.estimate.n} rows.", "Log one more.")
 
 
 @READERS.register

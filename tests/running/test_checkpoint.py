@@ -21,11 +21,10 @@ import offrank
 from offrank.checks.rows import CandidatesFold, ImpressionsFold, TiesFold
 from offrank.clicks import click_model
 from offrank.errors import StateError, UsageError
-from offrank.log.source import Needs
+from offrank.log.source import Needs, stamp_of
 from offrank.policies import policy
 from offrank.readers.stored import ParquetTable
 from offrank.running import CheckpointFolder, checkpoint, run
-from offrank.running.checkpoint import stamp_of
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
 from offrank.sums import BootstrapFold, MomentsFold

@@ -35,6 +35,7 @@ TABLE: dict[str, tuple[list[float], list[float], list[float], list[float], int, 
         1,
         [0.0, 0.1 * 0.2 / 0.4, 0.5 * 0.2 / 0.4],
     ),
+    "a difference whose error is not known": ([1.0, 0.7], [0.3, 0.1], [1.0, 0.8], [math.inf, 0.0], 0, [0.0, math.inf]),
     "what the log cannot show is missing without a bound too": (
         [1.0, 0.5],
         [0.5, 0.1],

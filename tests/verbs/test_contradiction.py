@@ -11,7 +11,8 @@ import pytest
 import offrank
 from offrank import findings
 from offrank.estimators import Interpol
-from offrank.findings.evidence import DisagreementEvidence, EstimateEvidence
+from offrank.findings.evidence import DisagreementEvidence
+from offrank.findings.row import Row
 from offrank.simulation import SearchWorld
 from offrank.sums.estimate import Interval
 from tests.verbs.logs import coins
@@ -70,7 +71,7 @@ def test_what_may_be_off_by_luck_contradicts_nothing(
     world: SearchWorld, log: pa.Table, monkeypatch: pytest.MonkeyPatch, cause: findings.Cause, contradicts: bool
 ) -> None:
     doubtful = findings.Statement("warning", "Doubtful.", "Log more.")
-    kind = findings.Kind("doubtful", "Doubtful", EstimateEvidence, lambda _: doubtful, (cause,))
+    kind = findings.Kind("doubtful", "Doubtful", Row, lambda _: doubtful, (cause,))
     monkeypatch.setattr(findings.FINDINGS, "_parts", {**findings.FINDINGS, "doubtful": kind})
     few, asked = log.slice(0, 20_000), "interpol(window=1)"
     result = offrank.evaluate(few, TARGET, LOGGING, asked, examination=world.examination**3, cluster=None)

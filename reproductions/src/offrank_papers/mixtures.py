@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from offrank.findings import cautions_for
-from offrank.findings.evidence import EstimateEvidence
+from offrank.findings.row import NO_NUMBER, Row
 from offrank.inference.pareto import tail_index
 from offrank.inference.spread import Inference
 from offrank.log.batch import Floats, LogBatch
@@ -110,16 +110,20 @@ class Mixtures:
         third: dict[Block, Floats] = {(0, 1, 2): np.einsum("ai,bj,ck,ijk->abc", few, few, few, found.third[_THIRD[0]])}
         return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown, third)
 
-    def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> EstimateEvidence:
+    def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> Row:
         """Return the evidence; the tail counts if it makes up most of the variance of the estimate."""
         spread = np.diagonal(self.moments.comoment)
         tail_counts = epsilon**2 * spread[_VALUE] > 0.5 * mixed.comoment[1, 1]
-        return EstimateEvidence(
+        estimate = replace(
+            NO_NUMBER,
             n=self.impressions,
             ess=ess,
             max_weight_share=(1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2]),
             tail_index=tail_index(self.largest, self.impressions) if tail_counts else None,
-            mean_weight=weight,
+            mean_weight_interval=weight,
+        )
+        return Row(
+            estimate=estimate,
             sampling_factor=float(_squares(mixed)[0] / mixed.sums[0]),
             effective_rewards=float(mixed.sums[1] ** 2 / _squares(mixed)[1]) if _squares(mixed)[1] else 0.0,
         )

@@ -18,12 +18,11 @@ from ..log import rules
 from ..log._kernels import click_sums
 from ..log.batch import Floats, LogBatch
 from ..log.schema import LONG_ROLES, ROLES
-from ..log.source import Needs, Source, has, is_read_once
+from ..log.source import Needs, Source, engine_of, has, is_read_once
 from ..readers.beginning import first_rows
 from ..readers.long import LongLog
 from ..readers.tables import schema_of
 from ..readers.wide import WideLog
-from ..running.engines import engine_of
 from ..sums.base import Fold
 
 _ROUNDING = 1e-6

@@ -16,12 +16,11 @@ from ..errors import UsageError
 from ..language import formatting
 from ..language.outputs import refuse_output
 from ..log.batch import Floats, LogBatch
-from ..log.source import Needs
+from ..log.source import Needs, refuse_placed
 from ..log.texts import Texts
 from ..readers.log import opened
 from ..report import terminal
 from ..report.document import Document, of_models
-from ..running.engines import refuse_placed
 from ..running.executors import Progress, run
 from ..sums.base import Fold
 from ..sums.estimate import Caution

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError, UsageError
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language.assumptions import ITEM_POSITION
 from ..language.spelling import Spelled
 from ..log.batch import Floats, Integers, LogBatch

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from ..errors import UsageError
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs

@@ -12,7 +12,7 @@ import numpy as np
 from ..clicks.fitted import Fitted
 from ..clicks.model import CLICK_MODELS, ClickModel, CountModel
 from ..errors import UsageError
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language import assumptions
 from ..language.spelling import File
 from ..log.batch import Floats, Integers, LogBatch

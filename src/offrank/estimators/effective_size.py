@@ -14,7 +14,7 @@ equivalent to Var(reward of an impression | target) / s^2 of them. That variance
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,31 @@ from ..sums.mean import Name
 from ..sums.named import ByName, NamedColumns
 from . import _kernels_slots
 from .base import Terms
-from .marks import MARKS, ROUNDING, Marks
 
+ROUNDING = 1e-6
+"""A reward is the sum of the clicks if both are apart by at most this share of the larger one: a column of 32 bits has
+seven digits, and the order of a sum changes the last ones."""
 BLOCKS = 20
 """The slots from this rank on are summed as one block."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How many rows have what.
+
+    - clicks: known clicks. unlike: a reward that is not their sum. priced: a click that is neither 0 nor 1.
+    - rewarded: a reward other than 0. clicked: clicks whose sum is not 0.
+    """
+
+    clicks: float
+    unlike: float
+    priced: float
+    rewarded: float
+    clicked: float
+
+
+MARKS = tuple(f"rows with {one.name}" for one in fields(Marks))
+"""The columns of these counts among the sums of a log."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language.spelling import File
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs

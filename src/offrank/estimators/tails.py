@@ -8,8 +8,8 @@ from ..inference.unseen import Tail, unseen
 from ..log.batch import Floats
 from ..sums.mean import Name
 from ..sums.named import Sums
+from .effective_size import Marks
 from .fold import CLICKS, REWARD, Layout
-from .marks import Marks
 
 
 def reward_tails(

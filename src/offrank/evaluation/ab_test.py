@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..estimators.fold import CONTROL, REWARD, ROWS, of_arm
 from ..findings import cautions_for
 from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
-from ..findings.verdict import EstimateRow
+from ..findings.row import Row
 from ..language.assumptions import FROM_TOP, HISTORY, LISTS_ALONE
 from ..language.registry import Later
 from ..log.batch import Floats
@@ -23,7 +23,7 @@ from ..sums.estimate import Caution, Estimate, Interval
 from ..sums.mean import Mean, combined, ratio, relative
 from ..sums.named import ByName, Sums
 from .candidates import Rows
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 
 if TYPE_CHECKING:
     from ..inference import uncertain_prior
@@ -230,14 +230,14 @@ class ArmsPair:
     def _value(self, sides: Sides) -> float:
         return self.summary.inference.difference(*sides).value
 
-    def candidates(self, about_log: Sequence[Caution]) -> list[EstimateRow[AnyEstimator]]:
+    def candidates(self, about_log: Sequence[Caution]) -> list[Row]:
         """The combination, and the difference of means that it is held against, as possible answers.
 
         about_log: what binds both; of the rest of the log's faults, those of the logging policy bind the first alone.
         """
         found, both = self.leaning(self.anchor, self.means, self.pooled().sides)
         share, first = self.summary.relative(*self.means), next(iter(self.rows[0].values()))
-        means = EstimateRow(
+        means = Row(
             MEANS,
             first.estimator,
             frozenset[str](),
@@ -252,7 +252,7 @@ class ArmsPair:
         together = replace(
             means,
             name=COMBINED,
-            found=_estimate(self.summary, away, about_log),
+            estimate=_estimate(self.summary, away, about_log),
             relative=share and found.interval(share, change),
             requires_logging=True,
         )

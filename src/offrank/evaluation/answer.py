@@ -171,9 +171,7 @@ def _picked(
     selector = EstimatorSelector(source, plan.logging, plan.trained.curve, plain, usual, *run_by, cache=cache)
     choices = {name: selector.select(target) for name, target in plan.targets.items()}
     picks = {name: choice.pick() for name, choice in choices.items()}
-    given = {
-        key: choices[name].given[key] for name, one in picks.items() for key in (one.held_to, choices[name].chosen)
-    }
+    given = {key: choices[name].given[key] for name, one in picks.items() for key in (one.anchor, choices[name].chosen)}
     return given, picks
 
 

@@ -6,16 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Any
 
-from ..errors import NoOverlapError
 from ..estimators.family import Family
 from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
 from ..findings.evidence import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
-from ..findings.verdict import EstimateRow
+from ..findings.row import Row
 from ..language.formatting import nine_digits
 from ..policies.base import Policy
 from ..selection.bounds import least_error
@@ -23,9 +21,7 @@ from ..selection.windows import slope
 from ..sums.estimate import Caution, Estimate, Interval
 from .counts import AnyEstimator, Counts
 
-Given = dict[str, tuple[AnyEstimator, Estimate]]
-"""Estimators by their spelling, each with its estimate."""
-Rows = Mapping[str, EstimateRow[AnyEstimator]]
+Rows = Mapping[str, Row]
 """What the estimators say of one target, by the spelling that was asked for; references have their own."""
 
 
@@ -37,34 +33,13 @@ class Pick:
     """
 
     chosen: str
-    held_to: str
+    anchor: str
     evidence: SelectorEvidence
     margin: float = 0.0
 
 
-def row_of(
-    summary: Counts, name: str, estimator: AnyEstimator, found: Estimate | NoOverlapError, **more: Any
-) -> EstimateRow[AnyEstimator]:
-    """Return what an estimator says. name: the spelling that was asked for. more: further fields of the row."""
-    plain = without_normalisation(estimator)
-    return EstimateRow(
-        name,
-        estimator,
-        plain.assumptions,
-        found,
-        outcome="clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
-        requires_logging=plain.requires_logging is not None,
-        of_target=plain.weighs != "logged",
-        base=plain,
-        normalisation=estimator.normalisation,
-        **more,
-    )
-
-
-def selected(
-    summary: Counts, target: Policy, spelling: str, family: Family, pick: Pick | None = None
-) -> EstimateRow[AnyEstimator]:
-    """Return the estimate selected from a family of estimators; most spellings have one member.
+def selected(summary: Counts, target: Policy, spelling: str, family: Family, pick: Pick | None = None) -> Row:
+    """Return the row selected from a family of estimators; most spellings have one member.
 
     pick: the selection, if it was made before.
 
@@ -72,22 +47,23 @@ def selected(
     bound, so that if the assumption of that one holds it covers the truth at least as often as that one does, whatever
     was selected.
     """
-    made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
+    made = {name: summary.row(target, estimator) for name, estimator in family.items()}
     if pick is not None:
-        return _picked(summary, spelling, made, pick)
-    if len(made) == 1:
-        return row_of(summary, spelling, *next(iter(made.values())))
-    bounded, free = (
-        len({without_normalisation(one).window_size for one in family.values()}) == 1,
-        next(iter(made.values())),
-    )
-    if bounded and not isinstance(free[1], Estimate):
-        return row_of(summary, spelling, *free)
-    given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
+        return replace(_picked(summary, made, pick), name=spelling)
+    return replace(_chosen(summary, target, made) if len(made) > 1 else next(iter(made.values())), name=spelling)
+
+
+def _chosen(summary: Counts, target: Policy, made: Rows) -> Row:
+    """Return the row that the data choose of several bounds, or of several windows."""
+    free = next(iter(made.values()))
+    bounded = len({one.base.window_size for one in made.values()}) == 1
+    if bounded and free.refusal is not None:
+        return free
+    given = {name: one for name, one in made.items() if one.refusal is None}
     if not given:
-        return row_of(summary, spelling, *next(reversed(made.values())))
-    names, estimates = list(given), [estimate for _, estimate in given.values()]
-    known = [summary.error_is_reliable(target, estimator, estimate) for estimator, estimate in given.values()]
+        return list(made.values())[-1]
+    names, estimates = list(given), [one.estimate for one in given.values()]
+    known = [summary.error_is_reliable(target, one) for one in given.values()]
     trusted = next((place for place, sure in enumerate(known) if sure), None)
     if bounded:
         choice_made = _by_error(summary, target, given)
@@ -97,54 +73,46 @@ def selected(
         choice = slope([estimate.value for estimate in estimates], half_widths)
         choice_made = SelectedMemberEvidence(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
     choice_made = replace(choice_made, trusted=trusted)
-    held = names[0 if bounded else trusted or 0]
-    name = names[choice_made.chosen]
-    honest = _held(given, name, held, cautions_for(choice_made))
-    return row_of(summary, spelling, given[name][0], honest, held_to=given[held][0], considered=given)
+    anchor, own = given[names[0 if bounded else trusted or 0]], given[names[choice_made.chosen]]
+    honest = _spanning(names[choice_made.chosen], own.estimate, anchor.estimate, cautions_for(choice_made))
+    return replace(own, estimate=honest, anchor=anchor, considered=given)
 
 
-def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Estimate:
-    """Return the estimate of this name with its interval extended to include that of `held`."""
-    (_, found), (_, first) = given[name], given[held]
+def _spanning(name: str, own: Estimate, anchor: Estimate, warnings: Sequence[Caution]) -> Estimate:
+    """Return the chosen estimate of this name with its interval extended to include that of its anchor."""
     return replace(
-        found,
-        low=min(first.low, found.low),
-        high=max(first.high, found.high),
-        difference=span(first.difference, found.difference),
-        warnings=(*found.warnings, *warnings),
+        own,
+        low=min(anchor.low, own.low),
+        high=max(anchor.high, own.high),
+        difference=span(anchor.difference, own.difference),
+        warnings=(*own.warnings, *warnings),
         chosen=name,
     )
 
 
-def _by_error(summary: Counts, target: Policy, given: Given) -> SelectedMemberEvidence:
+def _by_error(summary: Counts, target: Policy, given: Rows) -> SelectedMemberEvidence:
     """Return the choice among ever tighter bounds of the weights."""
-    means = [summary.mean(target, estimator) for estimator, _ in given.values()]
-    kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
-    first = next(iter(given.values()))[0]
+    means = [summary.mean(target, one.estimator) for one in given.values()]
+    kept = [one.control for one in given.values()]
     choice = least_error(
-        [estimate.value for _, estimate in given.values()],
-        [estimate.standard_error for _, estimate in given.values()],
-        kept if without_normalisation(first).normalised else [one / kept[0] for one in kept],
+        [one.estimate.value for one in given.values()],
+        [one.estimate.standard_error for one in given.values()],
+        kept if next(iter(given.values())).base.normalised else [one / kept[0] for one in kept],
         [summary.inference.difference(mean, means[-1]).standard_error for mean in means],
     )
     return SelectedMemberEvidence(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
-def _picked(
-    summary: Counts,
-    spelling: str,
-    made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]],
-    pick: Pick,
-) -> EstimateRow[AnyEstimator]:
+def _picked(summary: Counts, made: Rows, pick: Pick) -> Row:
     """Return a selection that was made before; a part of the log may lack either estimate."""
-    given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
-    if not {pick.chosen, pick.held_to} <= set(given):
-        return row_of(summary, spelling, *made[pick.chosen if pick.held_to in given else pick.held_to])
-    estimator, alone = given[pick.chosen]
-    found = _widened(alone, _held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence)), pick.margin)
+    own, anchor = made[pick.chosen], made[pick.anchor]
+    if own.refusal is not None or anchor.refusal is not None:
+        return own if anchor.refusal is None else anchor
+    found = _spanning(pick.chosen, own.estimate, anchor.estimate, cautions_for(pick.evidence))
+    found = _widened(own.estimate, found, pick.margin)
     if summary.nonnegative and found.value >= 0:
         found = replace(found, low=max(found.low, 0.0))
-    return row_of(summary, spelling, estimator, found, held_to=given[pick.held_to][0])
+    return replace(own, estimate=found, anchor=anchor)
 
 
 def _widened(alone: Estimate, found: Estimate, margin: float) -> Estimate:
@@ -166,7 +134,7 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
     return other.spanning(one)
 
 
-def requested(rows: Rows) -> list[EstimateRow[AnyEstimator]]:
+def requested(rows: Rows) -> list[Row]:
     """Return the rows that the user requested."""
     return [row for row in rows.values() if row.asked]
 
@@ -180,28 +148,19 @@ def references(layout: Layout) -> list[AnyEstimator]:
 
 def of_references(summary: Counts, target: Policy, some: Iterable[AnyEstimator]) -> Rows:
     """Return what references say of a target, as far as the log gives it."""
-    every = ((one, summary.estimate(target, one)) for one in some)
-    return {repr(one): row_of(summary, repr(one), one, e, asked=False) for one, e in every if isinstance(e, Estimate)}
+    every = ((repr(one), summary.row(target, one)) for one in some)
+    return {name: replace(row, asked=False) for name, row in every if row.refusal is None}
 
 
-def beside_log(summary: Counts, target: Policy, row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
+def beside_log(summary: Counts, target: Policy, row: Row) -> Row:
     """Return a row of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
     if not row.of_target:
         return row
-    plain, held_to = without_normalisation(row.estimator), row.held_to
-    row = replace(row, most=float(summary.sums.largest[plain.outcome]))
-    if held_to is not None and held_to != row.estimator and _unwarned(summary.estimate(target, held_to)):
-        row = replace(row, holds=without_normalisation(held_to).assumptions)
-    if row.estimate is None:
+    row = replace(row, most=float(summary.sums.largest[row.base.outcome]))
+    if row.refusal is not None:
         return row
-    logged = summary.logged(plain)
-    relative = summary.relative(summary.mean(target, row.estimator), summary.layout.logged(plain))
-    return replace(row, logged=logged, relative=relative)
-
-
-def _unwarned(found: Estimate | NoOverlapError) -> bool:
-    """Whether an estimate has no warning, so that an interval that contains its own is as sound."""
-    return isinstance(found, Estimate) and all(one.severity == "note" for one in found.warnings)
+    relative = summary.relative(summary.mean(target, row.estimator), summary.layout.logged(row.base))
+    return replace(row, logged=summary.logged(row.base), relative=relative)
 
 
 def contradicted(summary: Counts, target: Policy, rows: Rows, pairs: int) -> Rows:
@@ -214,22 +173,19 @@ def contradicted(summary: Counts, target: Policy, rows: Rows, pairs: int) -> Row
 
     pairs: comparisons in the whole run.
     """
-    given = {name: (row.estimator, row.estimate, row.asked) for name, row in rows.items()}
-    known = [(name, (estimator, e), asked) for name, (estimator, e, asked) in given.items() if e is not None]
-    every: Given = {name: one for name, one, asked in known if asked}
+    given = {name: row for name, row in rows.items() if row.refusal is None}
     considered = {name: one for row in rows.values() for name, one in row.considered.items()}
-    more = considered | {name: one for name, one, asked in known if not asked}
-    every |= {name: one for name, one in more.items() if name not in every}
-    judged: dict[str, Estimate] = {}
-    holding: Given = {}
-    for name, (estimator, estimate) in sorted(
-        every.items(), key=lambda one: len(without_normalisation(one[1][0]).assumptions)
-    ):
-        worst = _against(summary, target, (estimator, estimate), holding, pairs)
-        judged[name] = estimate if worst is None else replace(estimate, warnings=(worst, *estimate.warnings))
-        if worst is None and _may_contradict(summary, target, estimator, estimate):
-            holding[name] = estimator, estimate
-    return {name: row if row.estimate is None else replace(row, found=judged[name]) for name, row in rows.items()}
+    asked = {name: row for name, row in given.items() if row.asked}
+    every = asked | {name: row for name, row in (considered | given).items() if name not in asked}
+    judged: dict[str, Row] = {}
+    holding: dict[str, Row] = {}
+    for name, row in sorted(every.items(), key=lambda one: len(one[1].assumes)):
+        worst, found = _against(summary, target, row, holding, pairs), row.estimate
+        warnings = found.warnings if worst is None else (worst, *found.warnings)
+        judged[name] = replace(row, estimate=replace(found, warnings=warnings))
+        if worst is None and _may_contradict(summary, target, row):
+            holding[name] = row
+    return {name: judged.get(name, row) for name, row in rows.items()}
 
 
 def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> int:
@@ -237,44 +193,43 @@ def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> in
     return sum(_comparable(one, other, rewards_are_clicks) for one, other in permutations(estimators, 2))
 
 
-def _against(
-    summary: Counts, target: Policy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
-) -> Caution | None:
+def _against(summary: Counts, target: Policy, row: Row, holding: Rows, pairs: int) -> Caution | None:
     """Return the worst contradiction of an estimate by less assuming ones."""
-    estimator, estimate = given
+    estimate = row.estimate
     if any(has_cause(caution, "coverage") for caution in estimate.warnings):
         return None  # the reason why it is off is reported already
+    mean = summary.mean(target, row.estimator)
     evidence = [
         DisagreementEvidence(
             other=name,
-            difference=summary.inference.difference(summary.mean(target, estimator), summary.mean(target, other)),
+            difference=summary.inference.difference(mean, summary.mean(target, other.estimator)),
             width=estimate.high - estimate.low,
-            further=without_normalisation(estimator).assumptions - without_normalisation(other).assumptions,
-            other_assumes=without_normalisation(other).assumptions,
-            other_sound=reference.trustworthy,
-            error_ratio=summary.error_ratio(target, other),
+            further=row.assumes - other.assumes,
+            other_assumes=other.assumes,
+            other_sound=other.estimate.trustworthy,
+            error_ratio=summary.error_ratio(target, other.estimator),
             pairs=pairs,
-            missing=_hidden(reference) * abs(estimate.value),
-            own_missing=_hidden(estimate) * abs(reference.value),
+            missing=_hidden(other) * abs(estimate.value),
+            own_missing=_hidden(row) * abs(other.estimate.value),
         )
-        for name, (other, reference) in holding.items()
-        if _comparable(estimator, other, summary.rewards_are_clicks)
+        for name, other in holding.items()
+        if _comparable(row.estimator, other.estimator, summary.rewards_are_clicks)
     ]
     # Prefer a sound one without assumptions, which gives clear advice; otherwise the one that is furthest away.
     said = [(not pair.decisive, -nine_digits(pair.deviations), one) for pair in evidence for one in cautions_for(pair)]
     return min(said, key=lambda one: one[:2])[2] if said else None
 
 
-def _hidden(estimate: Estimate) -> float:
+def _hidden(row: Row) -> float:
     """Return the share of the target that such a log is unlikely to show in the weights of an estimate."""
-    design = estimate.design
-    return 0.0 if design is None or estimate.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
+    design = row.estimate.design
+    return 0.0 if design is None or row.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
 
 
-def _may_contradict(summary: Counts, target: Policy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+def _may_contradict(summary: Counts, target: Policy, row: Row) -> bool:
     # The error may be larger than estimated: such an estimate contradicts no other.
-    uncertain = any(has_cause(one, "tail") and one.severity != "note" for one in estimate.warnings)
-    return summary.error_is_reliable(target, estimator, estimate) and not uncertain
+    uncertain = any(has_cause(one, "tail") and one.severity != "note" for one in row.estimate.warnings)
+    return summary.error_is_reliable(target, row) and not uncertain
 
 
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:

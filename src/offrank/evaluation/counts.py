@@ -13,14 +13,13 @@ from ..checks.log import binding_models, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
-from ..estimators.effective_size import EffectiveSize
+from ..estimators.effective_size import MARKS, EffectiveSize, Marks
 from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, of_arm
-from ..estimators.marks import MARKS, Marks
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, explained, has_cause
-from ..findings.evidence import EstimateEvidence
+from ..findings.row import NO_NUMBER, Row
 from ..findings.untested import Facts
 from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec
@@ -70,9 +69,7 @@ class Counts:
     designs: tuple[Design | None, ...] = ()
     facts: Facts = field(default_factory=Facts)
     of_group: tuple[Caution, ...] = ()
-    made: dict[tuple[Policy, AnyEstimator], Estimate | NoOverlapError] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
+    made: dict[tuple[Policy, AnyEstimator], Row] = field(default_factory=dict, init=False, compare=False, repr=False)
     sums: Sums = field(init=False, compare=False, repr=False)
     effective_sizes: EffectiveSize = field(init=False, compare=False, repr=False)
     nonnegative: bool = field(init=False, compare=False, repr=False)
@@ -113,10 +110,10 @@ class Counts:
         """Return the logged mean of the outcome that the estimator weights."""
         return self.inference.interval(self.layout.logged(estimator))
 
-    def estimate(self, target: Policy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
-        """Return the estimate of one estimator for one target, or the reason why there is none."""
+    def row(self, target: Policy, estimator: AnyEstimator) -> Row:
+        """Return what one estimator says of one target: the estimate with all findings, or why there is none."""
         if (target, estimator) not in self.made:
-            self.made[target, estimator] = self._estimate(target, estimator)
+            self.made[target, estimator] = self._row(target, estimator)
         return self.made[target, estimator]
 
     def number(self, target: Policy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
@@ -138,35 +135,91 @@ class Counts:
         made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
         return replace(made, cluster=cluster, checked=False)
 
-    def _estimate(self, target: Policy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
-        at, mean = self.columns(target, estimator), self.mean(target, estimator)
-        weighting = at.estimator
+    def _row(self, target: Policy, estimator: AnyEstimator) -> Row:
+        at, weighting = self.columns(target, estimator), without_normalisation(estimator)
+        row = Row(
+            repr(estimator),
+            estimator,
+            weighting.assumptions,
+            outcome="clicks" if weighting.outcome == "clicks" and not self.rewards_are_clicks else "reward",
+            requires_logging=weighting.requires_logging is not None,
+            of_target=weighting.weighs != "logged",
+            base=weighting,
+            normalisation=estimator.normalisation,
+        )
         if not self.sums.total[at.weight] > 0:
-            return self._refusal(at, estimator)
+            return replace(row, refusal=self._refusal(at, estimator))
+        mean = self.mean(target, estimator)
         earned = self.inference.interval(mean)
         depending = dependence(self.inference, mean, at.weight, group=self.group > 0)
-        made = replace(self._number(mean, earned, at, depending.column), checked=True)
+        made = self._number(mean, earned, at, depending.column)
         if depending.column is not None:
             made = replace(made, design_effect=depending.design_effect, effective_clusters=depending.effective)
-        detectable = self.detectable(made.difference, made.standard_error, self.ess_ratio(at))
-        made = replace(made, design=self.design(at), detectable=detectable)
-        made = made if at.weighted is None else self._of_weights(made, at, at.weighted)
+        row = self._with_numbers(row, at, made)
         evidence = [
-            self._evidence(made, estimator, at),
+            row,
             depending,
-            rare_rewards(self.inference, [at.value], earned, made.difference),
+            rare_rewards(self.inference, [at.value], earned, row.estimate.difference),
             *self.trained.evidence(target, estimator),
         ]
-        about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
-        if about_log and (needs_curve(weighting.assumptions) or as_model(weighting.assumptions) is not None):
+        about_log = self.about_log if row.requires_logging else of_rows(self.about_log)
+        if about_log and (needs_curve(row.assumes) or as_model(row.assumes) is not None):
             about_log = tuple(map(binding_models, about_log))
         known, counted = explained(about_log) if about_log else (), target in self.trained.shown
         said = cautions_for(*evidence)
         base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
-        law = self.of_group if weighting.requires_logging else ()
+        law = self.of_group if row.requires_logging else ()
         new = (caution for caution in (*base, *said) if caution.code not in known)
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
-        return replace(made, warnings=(*law, *warnings), about_log=about_log)
+        return replace(row, estimate=replace(row.estimate, warnings=(*law, *warnings), about_log=about_log))
+
+    def _with_numbers(self, row: Row, at: TargetPair, made: Estimate) -> Row:
+        """Add an estimate, and what findings read of it: the log's part and the estimator's."""
+        weighting, tail, ess_ratio = row.base, self.inference.tail(at.value), self.ess_ratio(at)
+        detectable = self.detectable(made.difference, made.standard_error, ess_ratio)
+        row = replace(
+            row,
+            estimate=replace(made, checked=True, design=self.design(at), detectable=detectable),
+            groups=self.group,
+            slots=self.slots,
+            kind=weighting.weighs,
+            method=self.spec.method,
+            control=self.kept(at.target, weighting),
+            effective_rewards=self.effective_rewards(at),
+            ties=self.ties.get(at.target, 0.0),
+            reward_index=None if tail is None else tail.heavy,
+            reward_skewness=0.0 if tail is None else tail.skewness,
+            counted=self.counted and row.requires_logging,
+            other_outcome=row.outcome == "clicks",
+            model=weighting.model_evidence,
+        )
+        return row if at.weighted is None else self._with_weights(replace(row, ess_ratio=ess_ratio), at, at.weighted)
+
+    def _with_weights(self, row: Row, at: TargetPair, weighed: Weighted) -> Row:
+        """Add what is known of the weights to an estimate, and what findings read of them."""
+        mean_weight = self._alone.interval(ratio(at.weight, ROWS)) if weighed.normalised else None
+        estimate = replace(
+            row.estimate,
+            ess=self._ess(row.estimate.standard_error, at, weighed),
+            mean_weight=None if mean_weight is None else mean_weight.value,
+            max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
+            tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n),
+            mean_weight_interval=mean_weight,
+        )
+        if (design := estimate.design) is not None:
+            rare = (design.hidden, design.unsupported) if weighed.normalised else (0.0, 0.0)
+            row = replace(row, hidden=rare[0], unsupported=rare[1], visible=design.visible)
+        return replace(
+            row,
+            estimate=estimate,
+            bounded=repr(with_bound(row.estimator)),
+            normalised=weighed.normalised,
+            plain=weighed == row.estimator,
+            clipped=None if weighed.bound is None else weighed.bound.done,
+            parameter="" if weighed.bound is None else weighed.bound.parameter,
+            corrects=row.base.predicts,
+            sampling_factor=self._sampling_factor,
+        )
 
     def columns(self, target: Policy, estimator: AnyEstimator) -> TargetPair:
         """Return the columns of an estimator for a target; the same with and without normalisation."""
@@ -175,18 +228,6 @@ class Counts:
     def design(self, at: TargetPair) -> Design | None:
         """Return the distribution of weights that follows from the policies; None where it is not known."""
         return self.designs[at.number] if self.designs else None
-
-    def _of_weights(self, made: Estimate, at: TargetPair, weighed: Weighted) -> Estimate:
-        """Add the weight diagnostics to an estimate."""
-        mean_weight = self._alone.interval(ratio(at.weight, ROWS)) if weighed.normalised else None
-        return replace(
-            made,
-            ess=self._ess(made.standard_error, at, weighed),
-            mean_weight=None if mean_weight is None else mean_weight.value,
-            max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
-            tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n),
-            mean_weight_interval=mean_weight,
-        )
 
     def ess_ratio(self, at: TargetPair) -> float:
         """Return the typical effective sample size of such logs over that of this log, at most 1."""
@@ -227,14 +268,15 @@ class Counts:
         # by chance the variance may be underestimated; and as many rows as have a weight
         return found if known and not alike else min(found, kish)
 
-    def error_is_reliable(self, target: Policy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+    def error_is_reliable(self, target: Policy, row: Row) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.
 
         A small effective sample size does not make its standard error unreliable: enough impressions of the log
         must have a weight, and there must be no other problem with the weights.
         """
-        sound = all(one.severity != "serious" or has_cause(one, "effective size") for one in estimate.warnings)
-        return sound and self.weighted_rows(target, estimator) >= FEW_EFFECTIVE and estimate.standard_error > 0
+        sound = all(one.severity != "serious" or has_cause(one, "effective size") for one in row.estimate.warnings)
+        enough = self.weighted_rows(target, row.estimator) >= FEW_EFFECTIVE
+        return sound and enough and row.estimate.standard_error > 0
 
     def weighted_rows(self, target: Policy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
@@ -256,22 +298,26 @@ class Counts:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
-    def weight_of(self, target: Policy, estimator: AnyEstimator) -> EstimateEvidence | None:
+    def weight_of(self, target: Policy, estimator: AnyEstimator) -> Row | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
         at = self.columns(target, estimator)
         weighed, design = at.weighted, self.design(at)
         told = self.counted or target in self.trained.shown  # by what was shown, so that it does not test it
         if weighed is None or not (weighed.normalised and self.sums.total[at.weight] > 0) or told:
             return None
-        return EstimateEvidence(
-            groups=self.group,
-            clipped=None if weighed.bound is None else weighed.bound.done,
-            control=self.kept(target, estimator),
-            mean_weight=self._alone.interval(ratio(at.weight, ROWS)),
-            hidden=getattr(design, "hidden", None),
-            unsupported=getattr(design, "unsupported", 0.0),
+        weights = replace(
+            NO_NUMBER,
+            mean_weight_interval=self._alone.interval(ratio(at.weight, ROWS)),
             max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
             tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n) if design is None else None,
+        )
+        return Row(
+            estimate=weights,
+            groups=self.group,
+            hidden=None if design is None else design.hidden,
+            unsupported=0.0 if design is None else design.unsupported,
+            clipped=None if weighed.bound is None else weighed.bound.done,
+            control=self.kept(target, estimator),
             sampling_factor=self._sampling_factor,
         )
 
@@ -335,49 +381,6 @@ class Counts:
     def clicks_alone(self) -> bool:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.effective_sizes.marks.clicks)
-
-    def _evidence(self, made: Estimate, estimator: AnyEstimator, at: TargetPair) -> EstimateEvidence:
-        """Return the input of the findings, apart from clusters and the log itself."""
-        target, weighting, weighed = at.target, at.estimator, at.weighted
-        found = EstimateEvidence(
-            n=made.n,
-            groups=self.group,
-            slots=self.slots,
-            kind=weighting.weighs,
-            method=self.spec.method,
-            control=self.kept(target, estimator),
-            effective_rewards=self.effective_rewards(at),
-            ties=self.ties.get(target, 0.0),
-            reward_index=None if (tail := self.inference.tail(at.value)) is None else tail.heavy,
-            reward_skewness=0.0 if tail is None else tail.skewness,
-            counted=self.counted and weighting.requires_logging is not None,
-            other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
-            model=weighting.model_evidence,
-        )
-        if weighed is None:
-            return found
-        if (design := made.design) is not None:
-            found = replace(
-                found,
-                ess_ratio=self.ess_ratio(at),
-                hidden=design.hidden if weighed.normalised else 0.0,
-                unsupported=design.unsupported if weighed.normalised else 0.0,
-                visible=design.visible,
-            )
-        return replace(
-            found,
-            bounded=repr(with_bound(estimator)),
-            normalised=weighed.normalised,
-            plain=weighed == estimator,
-            clipped=None if weighed.bound is None else weighed.bound.done,
-            parameter="" if weighed.bound is None else weighed.bound.parameter,
-            corrects=weighting.predicts,
-            ess=made.ess,
-            max_weight_share=made.max_weight_share,
-            tail_index=made.tail_index,
-            mean_weight=made.mean_weight_interval,
-            sampling_factor=self._sampling_factor,
-        )
 
     def effective_rewards(self, at: TargetPair) -> float:
         """Return the effective number of rewarded impressions; infinite if negative rewards leave it undefined."""

@@ -17,7 +17,7 @@ from ..estimators.bounded import cut_to
 from ..estimators.family import Family
 from ..estimators.fold import ROWS
 from ..estimators.wrappers import without_normalisation
-from ..findings.verdict import EstimateRow
+from ..findings.row import Row
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
@@ -232,7 +232,7 @@ class Diagnostics:
     def found(
         self,
         reduced: Mapping[str, Any],
-        rows: Mapping[str, EstimateRow[AnyEstimator]],
+        rows: Mapping[str, Row],
         windows: Iterable[Path[Windowed]],
         counts: Counts,
     ) -> Diagnoses:
@@ -257,15 +257,13 @@ class Diagnostics:
             tuple(compared),
         )
 
-    def _clip_path(
-        self, clips: Clips, target: str, row: EstimateRow[AnyEstimator], counts: Counts
-    ) -> Iterator[Path[Clipped]]:
+    def _clip_path(self, clips: Clips, target: str, row: Row, counts: Counts) -> Iterator[Path[Clipped]]:
         """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters.
 
         They are of what the log shows; that of the estimate as it is also counts what the log hides.
         """
-        pair, estimate = (self.targets[target], without_normalisation(row.estimator)), row.estimate
-        if estimate is None or not _clips(row.estimator) or pair not in self.clipped:
+        pair, estimate = (self.targets[target], row.base), row.estimate
+        if row.refusal is not None or not _clips(row.estimator) or pair not in self.clipped:
             return
         at, made_rows = counts.columns(*pair), []
         whole = counts.sums.moments.of(tuple(counts.layout.columns.numbers((ROWS, at.value, at.weight))))
@@ -285,10 +283,8 @@ class Diagnostics:
         if path:
             yield Path(target, row.name, (*made_rows, Clipped(None, 0.0, _interval(estimate))))
 
-    def _heaviest(
-        self, found: Sequence[Floats], target: str, row: EstimateRow[AnyEstimator], counts: Counts
-    ) -> Iterator[Path[Heavy]]:
-        pair = self.targets[target], without_normalisation(row.estimator)
+    def _heaviest(self, found: Sequence[Floats], target: str, row: Row, counts: Counts) -> Iterator[Path[Heavy]]:
+        pair = self.targets[target], row.base
         if pair in self.weighed:
             total = float(counts.sums.total[counts.columns(*pair).value])
             heavy = []
@@ -307,11 +303,11 @@ def _clips(estimator: AnyEstimator) -> bool:
     return estimator.normalisation != "slot" and _weighs(estimator) and not without_normalisation(estimator).predicts
 
 
-def window_path(target: str, row: EstimateRow[AnyEstimator]) -> Path[Windowed]:
+def window_path(target: str, row: Row) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
     rows = (
-        Windowed(name, without_normalisation(one).window_size, one == row.estimator, _interval(estimate))
-        for name, (one, estimate) in row.considered.items()
+        Windowed(name, one.base.window_size, one.estimator == row.estimator, _interval(one.estimate))
+        for name, one in row.considered.items()
     )
     return Path(target, row.name, tuple(rows))
 

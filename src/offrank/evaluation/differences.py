@@ -11,8 +11,9 @@ from ..checks.log import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for, has_cause
+from ..findings.row import Row
 from ..findings.untested import Facts
-from ..findings.verdict import EstimateRow, Verdict, verdict
+from ..findings.verdict import Verdict, verdict
 from ..policies.base import Policy
 from ..sums.estimate import Caution, Interval
 from ..sums.mean import Mean
@@ -103,7 +104,7 @@ class Pair:
         Raises:
             SupportError: they have no estimator in common.
         """
-        found = [one for one in self._candidates if one.asked and one.estimate is not None]
+        found = [one for one in self._candidates if one.asked and one.refusal is None]
         if not found:
             raise SupportError(
                 f"no estimator has estimates of both {self.names[0]} and {self.names[1]} from this log",
@@ -128,7 +129,7 @@ class Pair:
         return found
 
     def _means(self, mine: str, theirs: str) -> Iterator[tuple[Mean, Mean]]:
-        """Return the means to subtract: by the estimators, then by those that a data-driven choice is held to."""
+        """Return the means to subtract: by the estimators, then by those of their anchors."""
         target, first = self.one[0], self.one[1][mine].alternatives
         second = (None, None) if self.other is None else self.other[1][theirs].alternatives
         for one, other in dict.fromkeys(zip(first, second, strict=True)):
@@ -147,17 +148,15 @@ class Pair:
         return self.summary.mean(self.other[0], other)
 
     @cached_property
-    def _candidates(self) -> list[EstimateRow[AnyEstimator]]:
+    def _candidates(self) -> list[Row]:
         """Return the possible answers: the difference by each estimator that both have."""
         mine, theirs = self.one[1], self.one[1] if self.other is None else self.other[1]
         return [self._candidate(one, theirs[name]) for name, one in mine.items() if one.of_target and name in theirs]
 
-    def _candidate(
-        self, mine: EstimateRow[AnyEstimator], theirs: EstimateRow[AnyEstimator]
-    ) -> EstimateRow[AnyEstimator]:
+    def _candidate(self, mine: Row, theirs: Row) -> Row:
         name = mine.name
-        if mine.estimate is None or theirs.estimate is None:
-            return replace(mine, found=(theirs if mine.estimate else mine).found, logged=None, relative=None)
+        if refusal := mine.refusal or theirs.refusal:
+            return replace(mine, refusal=refusal, logged=None, relative=None)
         away = self.difference(name)
         each = (self.one, self.other) if self.other else (self.one,)
         error_ratio = max(self.summary.error_ratio(target, rows[name].estimator) for target, rows in each)
@@ -177,14 +176,12 @@ class Pair:
             mine,
             assumes=mine.assumes | theirs.assumes,
             requires_logging=mine.requires_logging or theirs.requires_logging,
-            found=estimate,
+            estimate=estimate,
             logged=None,
             relative=self.relative(name),
         )
 
-    def _of_difference(
-        self, away: Interval, known: tuple[Caution, ...], *both: EstimateRow[AnyEstimator]
-    ) -> tuple[Caution, ...]:
+    def _of_difference(self, away: Interval, known: tuple[Caution, ...], *both: Row) -> tuple[Caution, ...]:
         """Return the warnings about both targets, and those about their difference alone."""
         if self.other is None:
             return known
@@ -194,7 +191,7 @@ class Pair:
         found = cautions_for(rare_rewards(self.summary.inference, values, away))
         return (*(one for one in found if one.code not in codes), *known)
 
-    def _cautions(self, mine: EstimateRow[AnyEstimator], theirs: EstimateRow[AnyEstimator]) -> tuple[Caution, ...]:
+    def _cautions(self, mine: Row, theirs: Row) -> tuple[Caution, ...]:
         """Return the warnings about both, the worst first; a warning about one names it.
 
         Where the second is too low the difference is too high; an error of both may move it either way.

@@ -13,10 +13,11 @@ from ..checks.item_names import named
 from ..checks.kept import with_unread
 from ..checks.log import log_evidence
 from ..checks.rows import Impressions
-from ..errors import NoOverlapError, SupportError, UsageError
+from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
-from ..findings.verdict import EstimateRow, Verdict, verdict
+from ..findings.row import Row
+from ..findings.verdict import Verdict, verdict
 from ..policies.balanced import designed_shares
 from ..readers.log import period_of
 from ..running.quantities import Quantities
@@ -25,7 +26,7 @@ from ..sums.estimate import Interval
 from . import reproducibility
 from .ab_test import ABTest, arms, of_control, of_shares, pair_of
 from .candidates import Rows, beside_log, requested
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
@@ -201,8 +202,8 @@ class LogCounts:
             mine = pair.least_assuming() if found is None or found.estimator is None else found.estimator
         both = [(target, mine or theirs)] + ([] if pair.other is None else [(against, theirs or mine)])
         for name, key in both:
-            if isinstance(refused := rows[name][str(key)].found, NoOverlapError):
-                raise refused
+            if (refusal := rows[name][str(key)].refusal) is not None:
+                raise refusal
         mine, theirs = (str(both[place][1]) for place in (0, -1))
         away = pair.relative(mine, theirs) if relative else pair.difference(mine, theirs)
         if away is None:
@@ -226,10 +227,10 @@ class LogCounts:
         at = replace(self, job=replace(self.job, spec=replace(self.job.spec, confidence=2 * level - 1)))
         return released(at._verdict(target), (at.job.targets[target], at.rows[target]), at.summary, level, largest)
 
-    def _answering(self, verdicts: Mapping[str, Verdict]) -> Iterator[tuple[str, EstimateRow[AnyEstimator]]]:
+    def _answering(self, verdicts: Mapping[str, Verdict]) -> Iterator[tuple[str, Row]]:
         """Return the row behind each verdict, or the first of each target where a verdict uses none."""
         for name, rows in self.rows.items():
-            given = {one.name: one for one in requested(rows) if one.of_target and one.estimate is not None}
+            given = {one.name: one for one in requested(rows) if one.of_target and one.refusal is None}
             taken = verdicts.get(name)
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None:

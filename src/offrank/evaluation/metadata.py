@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from ..checks.propensities import SlotsRow
 from ..checks.rows import RankRow
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..frames import FLAT
 from ..sums.estimate import Caution, Interval, Severity
 from ..sums.histogram import Histogram

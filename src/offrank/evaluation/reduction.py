@@ -20,8 +20,8 @@ from ..estimators.named import REFERENCES
 from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for
 from ..findings.evidence import CurveEvidence, LogEvidence
+from ..findings.row import Row
 from ..findings.untested import AS_DRAWN, ROWS_KEPT, Assumption
-from ..findings.verdict import EstimateRow
 from ..inference.spec import IntervalSpec
 from ..language.from_text import TOTALS
 from ..log.batch import RunCache
@@ -231,15 +231,14 @@ class Pass:
                     yield WeightsOf(name, key, Histogram.of(summary.folded["histogram"][at.number]))
 
 
-def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
+def _examined(row: Row) -> Row:
     """Add the warnings about the estimate's examination curve to the estimate.
 
     Remedies spell the estimator as the user did: `clip(pbm, 100)`, without the curve given separately.
     """
-    estimate = row.estimate
-    if estimate is None:
+    if row.refusal is not None:
         return row
-    plain = without_normalisation(row.estimator)
+    estimate, plain = row.estimate, row.base
     # With a window of one rank, no click moves to another rank.
     curve = None if plain.window_size == 0 else plain.curve
     if not curve and row.name == repr(row.estimator):
@@ -247,7 +246,7 @@ def _examined(row: EstimateRow[AnyEstimator]) -> EstimateRow[AnyEstimator]:
     said = cautions_for(CurveEvidence(curve=curve)) if curve else ()
     spelled = row.name if estimate.chosen is None else repr(row.estimator)
     own = (replace(one, remedy=one.remedy.replace(repr(row.estimator), spelled)) for one in estimate.warnings)
-    return replace(row, found=replace(estimate, warnings=(*said, *own)))
+    return replace(row, estimate=replace(estimate, warnings=(*said, *own)))
 
 
 def listed(rows: Mapping[str, Rows]) -> Estimates:

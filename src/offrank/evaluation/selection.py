@@ -21,6 +21,7 @@ from ..estimators.family import Family, family
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
 from ..findings.evidence import SelectorEvidence
+from ..findings.row import Row
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
@@ -275,14 +276,14 @@ class Reading:
         estimates: dict[str, Estimate] = {}
         reasons: dict[str, OffrankError] = {}
         for name, one in able.items():
-            found = self.summary.estimate(self.policies[0], one)
-            if not isinstance(found, Estimate):
-                reasons[name] = found
-            elif without_normalisation(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
+            row = self.summary.row(self.policies[0], one)
+            if row.refusal is not None:
+                reasons[name] = row.refusal
+            elif row.outcome == "clicks":
                 message = "it estimates clicks, but the reward of this log differs from them"
                 reasons[name] = UsageError(message, "give estimators of the reward, such as snips or wpi")
             else:
-                estimates[name] = found
+                estimates[name] = row.estimate
         return estimates, reasons
 
     def candidate(self, name: str, one: AnyEstimator, every: Family) -> EstimatorCandidate:
@@ -294,16 +295,15 @@ class Reading:
                 first, *more = (self._contrast(number, one, reference) for number in range(len(self.policies)))
                 target |= {} if first is None else {other: first}
                 others[other] = [each for each in more if each is not None]
-        found = self.summary.estimate(self.policies[0], one)
-        assert isinstance(found, Estimate)
-        assumes, doubt = without_normalisation(one).assumptions, self._doubt(one, found)
-        return EstimatorCandidate(name, assumes, found.value, found.standard_error, doubt, target, others)
+        row = self.summary.row(self.policies[0], one)
+        found, doubt = row.estimate, self._doubt(row)
+        return EstimatorCandidate(name, row.assumes, found.value, found.standard_error, doubt, target, others)
 
-    def _doubt(self, one: AnyEstimator, found: Estimate) -> float:
+    def _doubt(self, row: Row) -> float:
         """Return 1 for a reliable standard error, more for one from few rows, infinity for other serious problems."""
-        if self._sound(self.policies[0], one):
+        if self._sound(self.policies[0], row.estimator):
             return 1.0
-        rows = self.summary.weighted_rows(self.policies[0], one)
+        found, rows = row.estimate, self.summary.weighted_rows(self.policies[0], row.estimator)
         serious = [each for each in found.warnings if each.severity == "serious"]
         few = all(has_cause(each, "effective size") for each in serious)
         return COARSE if few and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
@@ -317,5 +317,5 @@ class Reading:
         return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
 
     def _sound(self, policy: Policy, one: AnyEstimator) -> bool:
-        found = self.summary.estimate(policy, one)
-        return isinstance(found, Estimate) and self.summary.error_is_reliable(policy, one, found)
+        row = self.summary.row(policy, one)
+        return row.refusal is None and self.summary.error_is_reliable(policy, row)

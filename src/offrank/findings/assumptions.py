@@ -8,16 +8,9 @@ from statistics import NormalDist
 from ..language.assumptions import in_words
 from ..language.formatting import number, percent, plural, quote
 from ..wording import EstimatorOption, Option, Wording
-from .evidence import (
-    CurveEvidence,
-    DisagreementEvidence,
-    EstimateEvidence,
-    ModelEvidence,
-    SelectedMemberEvidence,
-    SelectorEvidence,
-    SupportEvidence,
-)
+from .evidence import CurveEvidence, DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence, SupportEvidence
 from .registry import Statement, finding
+from .row import ModelEvidence, Row
 from .weights import CLOSER
 
 FALSE_ALARMS = 0.001
@@ -69,7 +62,7 @@ def _remedy(found: DisagreementEvidence) -> str:
 
 
 @finding("ties", "Equal scores", lambda found: found.ties > 0, cause="assumption")
-def ties(found: EstimateEvidence) -> Statement:
+def ties(found: Row) -> Statement:
     return Statement(
         "warning" if found.ties > MANY_TIES else "note",
         f"In {percent(found.ties, 2)} of the impressions, items that the new policy would show have the same score as "
@@ -79,7 +72,7 @@ def ties(found: EstimateEvidence) -> Statement:
 
 
 @finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome, cause="outcome")
-def clicks_not_reward(_: EstimateEvidence) -> Statement:
+def clicks_not_reward(_: Row) -> Statement:
     return Statement(
         "note",
         "This estimator corrects each click separately and estimates clicks, but the log's rewards are not its clicks.",
@@ -111,7 +104,7 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
 @finding(
     "reward-model", "Reward model", lambda found: found.kind != "model" and found.model is not None, cause="assumption"
 )
-def reward_model(found: EstimateEvidence) -> Statement | None:
+def reward_model(found: Row) -> Statement | None:
     assert found.model is not None
     if found.model.explained is None and not found.model.rows:
         return None
@@ -141,7 +134,7 @@ def fit_in_words(model: ModelEvidence) -> str:
 
 
 @finding("model-based", "Model-based estimate", lambda found: found.kind == "model", cause="assumption")
-def model_based(found: EstimateEvidence) -> Statement:
+def model_based(found: Row) -> Statement:
     model = found.model or ModelEvidence()
     told = (
         "the variation between contexts and the uncertainty of the model's parameters"
@@ -159,13 +152,13 @@ def model_based(found: EstimateEvidence) -> Statement:
     )
 
 
-def of_model(found: EstimateEvidence) -> bool:
+def of_model(found: Row) -> bool:
     """Whether the weights are those of a click model."""
     return found.kind == "items" and found.model is not None and not found.corrects
 
 
 @finding("model-weights", "Weights of a click model", of_model, cause="assumption")
-def model_weights(found: EstimateEvidence) -> Statement:
+def model_weights(found: Row) -> Statement:
     assert found.model is not None
     told = ". The interval covers only the uncertainty of the model's parameters" if found.model.posterior else ""
     return Statement(
@@ -205,7 +198,7 @@ def support(found: SupportEvidence) -> Statement | None:
     lambda found: not found.normalised and found.kind != "model" and found.control < COVERED,
     cause=("overlap", "coverage"),
 )
-def unseen_items(found: EstimateEvidence) -> Statement:
+def unseen_items(found: Row) -> Statement:
     if of_model(found):
         return Statement(
             "serious",
@@ -235,7 +228,7 @@ def unseen_items(found: EstimateEvidence) -> Statement:
     lambda found: found.kind == "model" and found.control < 1 - UNKNOWN,
     cause="click model",
 )
-def unseen_documents(found: EstimateEvidence) -> Statement:
+def unseen_documents(found: Row) -> Statement:
     by_features = found.model is not None and found.model.features
     counts = "as their features predict" if by_features else "like an average document"
     return Statement(

@@ -5,92 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from ..sums.estimate import Interval
 from ..sums.outcome_shape import USUAL, OutcomeShape
 from .evidence_rows import NOTHING_KEPT, KeptEvidence
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelEvidence:
-    """A reward model, and how well it predicts what it has not seen.
-
-    - name: in words. settings: those chosen by cross-validation, the most frequent first.
-    - rows, read: rows of the log that it was learnt from, and all rows; 0 for a model that was learnt elsewhere.
-    - folds: parts of the log, each predicted by what was learnt from the others.
-    - explained: R squared, the share of the variance of the logged rewards that its predictions for the logged slates
-      explain; None where that is not known.
-    - posterior: whether intervals have the doubt of its numbers. features: whether it tells documents that it has not
-      seen by their features.
-    """
-
-    name: str = "a click model"
-    settings: tuple[str, ...] = ()
-    rows: int = 0
-    read: int = 0
-    folds: int = 0
-    explained: float | None = None
-    posterior: bool = False
-    features: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class EstimateEvidence:
-    """The evidence about one estimate of a target.
-
-    - n: impressions read. groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any.
-    - kind: whether whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken.
-      model: the reward model of `direct` or `dr`; None for other estimators.
-    - bounded: the spelling of the estimator with bounded weights. method: of the interval.
-    - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
-      clipped: what bounds the weights does, in a word, None where nothing does; parameter: of that. corrects: whether
-      they weight what a model missed.
-    - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
-    - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
-      rows with one of them; None where the policies do not determine it.
-    - control: mean of the weights after clipping, or the share of the target's items that was logged, or that
-      the click model knows.
-    - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
-      contained the factor already.
-    - ess_ratio: the effective number of weights expected in such logs from the policies alone, over that which this log
-      has, at most 1. unsupported, visible: as in `Design`.
-    - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
-    - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
-      skewness of their mean with such a tail; the index is None where the log's own rewards have no heavy tail.
-    - ties: share of the impressions in which equal scores leave the target's order open.
-    - counted: whether the logging probabilities that it uses were counted in the log. other_outcome: whether it
-      estimates clicks although rewards differ from them.
-    """
-
-    n: int = 0
-    groups: int = 0
-    slots: int = 0
-    kind: Literal["slates", "items", "model", "logged"] = "slates"
-    bounded: str = "clip(ips, 100)"
-    method: str = "normal"
-    normalised: bool = True
-    plain: bool = True
-    clipped: str | None = None
-    parameter: str = "maximum"
-    corrects: bool = False
-    ess: float = math.inf
-    max_weight_share: float = 0.0
-    tail_index: float | None = None
-    mean_weight: Interval | None = None
-    hidden: float | None = None
-    control: float = 1.0
-    sampling_factor: float = 1.0
-    ess_ratio: float = 1.0
-    unsupported: float = 0.0
-    visible: float = math.inf
-    effective_rewards: float = math.inf
-    reward_index: float | None = None
-    reward_skewness: float = 0.0
-    ties: float = 0.0
-    counted: bool = False
-    other_outcome: bool = False
-    model: ModelEvidence | None = None
+from .row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,7 +263,7 @@ class LawEvidence:
     copies: a lower bound of the share of rows that are copies of others. unlisted: as in `LogEvidence`.
     """
 
-    weights: tuple[tuple[str, EstimateEvidence], ...] = ()
+    weights: tuple[tuple[str, Row], ...] = ()
     targets: int = 1
     copies: float = 0.0
     unlisted: bool = False

@@ -2,17 +2,10 @@
 
 from ..language.formatting import percent
 from ..wording import EstimatorOption, Option, Wording
-from .evidence import (
-    CountingEvidence,
-    EstimateEvidence,
-    Frequency,
-    LawEvidence,
-    LogEvidence,
-    PropensitiesEvidence,
-    Repeats,
-)
+from .evidence import CountingEvidence, Frequency, LawEvidence, LogEvidence, PropensitiesEvidence, Repeats
 from .odd_mean import OddMean, odd_mean
 from .registry import Statement, finding
+from .row import Row
 
 UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
@@ -218,7 +211,7 @@ def sampled_twice(odd: OddMean) -> bool:
 
 
 @finding("double-subsampling", "Mean weight", cause="mean weight", explains="mean weight")
-def double_subsampling(found: EstimateEvidence | LogEvidence | LawEvidence) -> Statement | None:
+def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | None:
     odd = odd_mean(found)
     if odd is None or not sampled_twice(odd):
         return None

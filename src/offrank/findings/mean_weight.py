@@ -5,11 +5,12 @@ from __future__ import annotations
 from ..language.formatting import Span
 from ..sums.estimate import Interval
 from ..wording import Verb, Wording
-from .evidence import EstimateEvidence, LawEvidence, LogEvidence
+from .evidence import LawEvidence, LogEvidence
 from .evidence_rows import GroupEvidence
 from .logging_policy import sampled_twice
 from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, REFUTED, WEIGHTINGS, odd_mean, refuting
 from .registry import Statement, finding
+from .row import Row
 
 KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""
@@ -35,7 +36,7 @@ def unlisted_candidates(found: LogEvidence | LawEvidence) -> Statement | None:
 
 
 @finding("mean-weight", "Mean weight", cause="mean weight")
-def mean_weight(found: EstimateEvidence) -> Statement | None:
+def mean_weight(found: Row) -> Statement | None:
     odd = odd_mean(found)
     if odd is None or sampled_twice(odd):
         return None

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from ..inference.pareto import odd_weights, unseen
 from ..sums.estimate import Interval
-from .evidence import EstimateEvidence, LawEvidence, LogEvidence
+from .evidence import LawEvidence, LogEvidence
+from .row import Row
 
 ODD, IMPOSSIBLE = 3.3, 5.0
 """Standard errors from 1: of the first there are as many in one of a thousand logs."""
@@ -35,18 +36,18 @@ class OddMean(NamedTuple):
     factor: float
 
 
-def odd_mean(found: EstimateEvidence | LogEvidence | LawEvidence) -> OddMean | None:
+def odd_mean(found: Row | LogEvidence | LawEvidence) -> OddMean | None:
     """The mean weight of an estimate, of uniform, or the clearest of a run; None if it is close enough to 1."""
     if isinstance(found, LawEvidence):
         return _refuting(found)
-    away = _from_one(found) if isinstance(found, EstimateEvidence) else _above_one(found)
+    away = _from_one(found) if isinstance(found, Row) else _above_one(found)
     if away is None or found.mean_weight is None:
         return None
-    name = "The mean weight" if isinstance(found, EstimateEvidence) else "The mean weight of the uniform policy"
+    name = "The mean weight" if isinstance(found, Row) else "The mean weight of the uniform policy"
     return OddMean(name, found.mean_weight, away, found.sampling_factor)
 
 
-def _from_one(found: EstimateEvidence) -> float | None:
+def _from_one(found: Row) -> float | None:
     """How far the mean weight is from 1, in standard errors; None if it is close enough or cannot be determined.
 
     A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`. What a
@@ -60,7 +61,7 @@ def _from_one(found: EstimateEvidence) -> float | None:
     if found.groups:
         hidden = 1.0
     elif found.hidden is None:
-        hidden = unseen(found.max_weight_share, found.tail_index)
+        hidden = unseen(found.estimate.max_weight_share, found.estimate.tail_index)
     else:
         hidden = found.hidden + found.unsupported
     away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)

@@ -152,7 +152,7 @@ def _checked(say: Callable[..., Any], code: str, causes: Iterable[str]) -> tuple
     for cause in causes:
         if cause not in CAUSES:
             raise UsageError(f"{name} has an unknown cause, {cause!r}", _one_of(cause, CAUSES))
-    remedy = "annotate its argument with the evidence that it reads: `found: EstimateEvidence`"
+    remedy = "annotate its argument with the evidence that it reads: `found: Row`"
     try:
         read = [hint for argument, hint in get_type_hints(say).items() if argument != "return"]
     except (NameError, AttributeError, TypeError) as error:

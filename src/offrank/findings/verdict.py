@@ -13,20 +13,18 @@ the answer only as far as the paired difference to the anchor allows (Hausman 19
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, NoReturn, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn
 
-from ..errors import NoOverlapError
-from ..frames import cautions
 from ..language.assumptions import CLIPPED, in_words
-from ..language.formatting import Span, nine_digits
-from ..sums.estimate import Caution, Estimate, Interval
+from ..language.formatting import Span
+from ..sums.estimate import Caution, Interval
 from .reasons import MOST_REASONS, Reason, against_all, first_words, reasons
 from .registry import SEVERITIES, causes_of, has_cause
+from .row import Row
 from .untested import Assumption, Facts, untested
 
-E = TypeVar("E")
 Decision = Literal["better", "worse", "no clear difference", "unknown"]
 Trust = Literal["sound", "with care", "none"]
 
@@ -36,89 +34,6 @@ EXPLAINED = "known-error"
 """The code of the reason that an error of known direction could explain the difference."""
 _FORMS = ("mean", "slot", "control", None)
 """The forms of one weighting, the one with the least bias in small samples first (benchmarks/decisions.py)."""
-
-
-@dataclass(frozen=True)
-class EstimateRow(Generic[E]):
-    """What one estimator says of one target: an estimate that may be the answer, or a reference that was not requested.
-
-    - name, estimator: its spelling, and the estimator or the one selected for it. assumes: its assumptions about users.
-    - found: the estimate, or the refusal. logged, relative: the logged mean, and the relative difference to it.
-    - outcome: of which outcome; only estimates of one are compared. requires_logging: whether it depends on the logging
-      policy, and so on its faults. of_target: whether it says anything of the target; the logged mean does not.
-    - held_to, holds: the estimator whose interval it contains, if the data chose it, and what that one assumes; None
-      if that one has warnings.
-    - considered: all that it was selected from, by spelling, with their estimates.
-    - tested: whether it was combined from what assumes less and more, as far as their differences allow.
-    - base, normalisation: the estimator without self-normalisation, and how it uses the mean weight, if it does.
-    - most: the largest outcome of a logged impression.
-    """
-
-    name: str
-    estimator: E
-    assumes: frozenset[str]
-    found: Estimate | NoOverlapError
-    logged: Interval | None = None
-    relative: Interval | None = None
-    outcome: str = "reward"
-    requires_logging: bool = True
-    of_target: bool = True
-    asked: bool = True
-    held_to: E | None = None
-    holds: frozenset[str] | None = None
-    considered: Mapping[str, tuple[E, Estimate]] = field(default_factory=dict)
-    tested: bool = False
-    base: E | None = None
-    normalisation: str | None = None
-    most: float = math.inf
-
-    @property
-    def estimate(self) -> Estimate | None:
-        """The estimate; None if the log cannot give it."""
-        return self.found if isinstance(self.found, Estimate) else None
-
-    @property
-    def cautions(self) -> tuple[Caution, ...]:
-        """The cautions against it; a refusal is serious."""
-        return cautions(self.found)
-
-    @property
-    def alternatives(self) -> tuple[E, E]:
-        """The estimator, and the one that it is held to; the same one twice if the data chose none."""
-        return self.estimator, self.estimator if self.held_to is None else self.held_to
-
-    @property
-    def sound(self) -> bool:
-        """Whether it is a number with an interval and without a serious finding."""
-        e = self.estimate
-        return e is not None and e.trustworthy and math.isfinite(e.low) and math.isfinite(e.high)
-
-    @property
-    def warned(self) -> bool:
-        """Whether it has any warning."""
-        return any(one.severity != "note" for one in self.cautions)
-
-    @property
-    def rests_on(self) -> frozenset[str]:
-        """What has to be true for its interval: if it contains another one, what that one assumes."""
-        return self.assumes if self.holds is None else self.holds
-
-    @property
-    def contains(self) -> str | None:
-        """The spelling of the sound estimator whose interval it contains; None if the data chose none."""
-        return None if self.holds is None else str(self.held_to)
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of its interval of the difference to the log."""
-        e = self.estimate
-        if e is None:
-            return math.inf
-        found = e if e.difference is None else e.difference
-        return nine_digits((found.high - found.low) / 2)
-
-
-_Row = EstimateRow[Any]
 
 
 @dataclass(frozen=True)
@@ -190,7 +105,7 @@ class Verdict:
 
 def verdict(
     target: str,
-    rows: Sequence[EstimateRow[Any]],
+    rows: Sequence[Row],
     about_log: Sequence[Caution] = (),
     *,
     nonnegative: bool = False,
@@ -219,7 +134,7 @@ def verdict(
     own, found = _answer(target, ladder, anchor)
     of_log = _about_log(own, about_log)
     known = _explained(found, [*of_log, *own.cautions], own.most)
-    checked = not own.rests_on or _checked(own, anchor)
+    checked = not own.anchored.assumes or _checked(own, anchor)
     off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
     told = dict.fromkeys([*([] if known is None else [known]), *said])
@@ -230,7 +145,7 @@ def verdict(
         decision=_decided(found.difference) if known is None else "no clear difference",
         trust="with care" if doubts or own.outcome != wanted else "sound",
         reasons=doubts,
-        assumptions=untested(own.rests_on, facts, own.outcome, requires_logging=own.requires_logging),
+        assumptions=untested(own.anchored.assumes, facts, own.outcome, requires_logging=own.requires_logging),
     )
     return _from_zero(found) if nonnegative else found
 
@@ -243,40 +158,39 @@ def on_log(about_log: Sequence[Caution]) -> Verdict:
     return Verdict("unknown", words[worst], "the log", reasons=tuple(reasons(found))[:MOST_REASONS])
 
 
-def _place(one: _Row, wanted: str) -> tuple[Any, ...]:
+def _place(one: Row, wanted: str) -> tuple[Any, ...]:
     """The sort key: by assumptions; among equals, estimates without a warning first, then by form, never by error."""
-    return one.outcome != wanted, len(one.rests_on), one.warned, _FORMS.index(one.normalisation), one.name
+    return one.outcome != wanted, len(one.anchored.assumes), one.warned, _FORMS.index(one.normalisation), one.name
 
 
-def _anchor(ladder: Sequence[_Row], usable: Iterable[_Row], wanted: str) -> _Row:
+def _anchor(ladder: Sequence[Row], usable: Iterable[Row], wanted: str) -> Row:
     """The anchor: the estimate with the fewest assumptions, requested or a reference that assumes no more."""
     first = ladder[0]
-    less = [one for one in usable if one.outcome == first.outcome and one.rests_on <= first.rests_on]
+    less = [one for one in usable if one.outcome == first.outcome and one.anchored.assumes <= first.anchored.assumes]
     known = [one for one in less if one.asked or not one.warned]
     return min(known, key=lambda one: (*_place(one, wanted)[:-1], not one.asked, one.name))
 
 
-def _answer(target: str, ladder: Sequence[_Row], anchor: _Row) -> tuple[_Row, Verdict]:
+def _answer(target: str, ladder: Sequence[Row], anchor: Row) -> tuple[Row, Verdict]:
     """The candidate that answers, and its answer: see above."""
-    first, held_to = ladder[0], _of(target, anchor)
+    first, held = ladder[0], _of(target, anchor)
     if first.tested:
-        return first, _held(_of(target, first), held_to, lambda own, _: own)
-    forms: dict[Any, _Row] = {anchor.base or anchor.name: anchor}
+        return first, _held(_of(target, first), held, lambda own, _: own)
+    forms: dict[Any, Row] = {anchor.base or anchor.name: anchor}
     for one in ladder:
         forms.setdefault(one.base or one.name, one)
     further = [one for one in forms.values() if one is not anchor and not one.assumes >= CLIPPED]
     clean = [one for one in further if not one.warned] or (further if anchor.warned else [])
     own = min(clean, key=lambda one: (one.half_width, one.name), default=anchor)
     if own.half_width < anchor.half_width:
-        return own, _held(_of(target, own), held_to, Interval.widened)
+        return own, _held(_of(target, own), held, Interval.widened)
     if anchor.asked:
-        return anchor, held_to
-    return first, replace(_held(_of(target, first), held_to, Interval.spanning), spans=True)
+        return anchor, held
+    return first, replace(_held(_of(target, first), held, Interval.spanning), spans=True)
 
 
-def _of(target: str, one: _Row) -> Verdict:
-    e = one.estimate
-    assert e is not None  # it is sound
+def _of(target: str, one: Row) -> Verdict:
+    e, basis = one.estimate, one.anchored
     return Verdict(
         "unknown",
         "sound",
@@ -288,8 +202,8 @@ def _of(target: str, one: _Row) -> Verdict:
         e.difference,
         one.relative,
         e.detectable if math.isfinite(e.detectable) else None,
-        anchor_name=one.contains,
-        spans=one.holds is not None,
+        anchor_name=None if basis is one else str(basis.estimator),
+        spans=basis is not one,
         outcome=one.outcome,
     )
 
@@ -301,12 +215,11 @@ def _decided(away: Interval | None) -> Decision:
     return "better" if away.low > 0 else "worse" if away.high < 0 else "no clear difference"
 
 
-def _checked(own: _Row, anchor: _Row) -> bool:
+def _checked(own: Row, anchor: Row) -> bool:
     """Whether an anchor without assumptions and warnings is in the answer, or decides what a combination does."""
-    one, other = own.estimate, anchor.estimate
-    if anchor.rests_on or anchor.warned or one is None or other is None:
+    if anchor.anchored.assumes or anchor.warned:
         return False
-    return not own.tested or _decided(one.difference) == _decided(other.difference)
+    return not own.tested or _decided(own.estimate.difference) == _decided(anchor.estimate.difference)
 
 
 def _explained(found: Verdict, cautions: Iterable[Caution], most: float) -> Reason | None:
@@ -361,21 +274,21 @@ def _from_zero(found: Verdict) -> Verdict:
     return replace(found, value=value, logged=logged, relative=relative)
 
 
-def _about_log(own: _Row, about_log: Sequence[Caution]) -> list[Caution]:
+def _about_log(own: Row, about_log: Sequence[Caution]) -> list[Caution]:
     """The cautions about the log that concern this estimate."""
-    known = () if own.estimate is None else own.estimate.about_log
-    return [*known, *(about_log if own.requires_logging else ())]
+    return [*own.estimate.about_log, *(about_log if own.requires_logging else ())]
 
 
-def _binding(own: _Row, of_log: Sequence[Caution]) -> list[Reason]:
+def _binding(own: Row, of_log: Sequence[Caution]) -> list[Reason]:
     """The warnings about the log and the estimate that is the answer."""
     said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
     return reasons(pair for pair in said if pair[1].severity != "note")
 
 
-def _assumed(own: _Row, found: Verdict, anchor: _Row) -> Reason:
+def _assumed(own: Row, found: Verdict, anchor: Row) -> Reason:
     """The assumptions of the answer that the log could not check."""
-    message, names = f"`{own.contains or own.name}` assumes that {in_words(own.rests_on)}.", (own.name,)
+    basis, names = own.anchored, (own.name,)
+    message = f"`{own.name if basis is own else basis.estimator}` assumes that {in_words(basis.assumes)}."
     other = found.anchor
     if other is None:
         return Reason(

@@ -6,9 +6,9 @@ from ..inference.unseen import hides
 from ..language.formatting import percent
 from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
 from ..wording import EstimatorOption, Option, Wording, joined
-from .evidence import EstimateEvidence
 from .evidence_rows import RareEvidence
 from .registry import Statement, finding
+from .row import Row
 
 _TYPICAL = 0.8
 """Of the effective rows of this log, those that such logs have: with fewer, its own number is too high to be told."""
@@ -43,7 +43,7 @@ def items_help(slots: int, kind: str) -> bool:
     return slots > 1 and kind == "slates"
 
 
-def _log_more(found: EstimateEvidence) -> str:
+def _log_more(found: Row) -> str:
     """The remedy for too few effective rows."""
     if found.kind == "logged":
         return "Log more."
@@ -53,7 +53,7 @@ def _log_more(found: EstimateEvidence) -> str:
     return Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
 
 
-def _clip(found: EstimateEvidence, verb: str = "clip") -> str:
+def _clip(found: Row, verb: str = "clip") -> str:
     """The remedy of bounding the weights. verb: as a sentence begins, if it is the first word."""
     return Wording("{} the weights ({})", verb, EstimatorOption(found.bounded))
 
@@ -61,32 +61,34 @@ def _clip(found: EstimateEvidence, verb: str = "clip") -> str:
 @finding(
     "low-ess",
     "Effective sample size",
-    lambda found: found.ess * found.ess_ratio < FEW_EFFECTIVE,
+    lambda found: found.estimate.ess * found.ess_ratio < FEW_EFFECTIVE,
     cause=("overlap", "effective size", "weights"),
 )
-def low_ess(found: EstimateEvidence) -> Statement:
-    message = f"Effective sample size: {found.ess * found.ess_ratio:.0f} of {found.n:,} impressions"
+def low_ess(found: Row) -> Statement:
+    ess, n = found.estimate.ess, found.estimate.n
+    message = f"Effective sample size: {ess * found.ess_ratio:.0f} of {n:,} impressions"
     if found.ess_ratio < _TYPICAL:
         message += (
-            f". This log's own weights suggest {found.ess:.0f}, which is too many: the largest weights are still "
+            f". This log's own weights suggest {ess:.0f}, which is too many: the largest weights are still to come"
         )
-        message += "to come"
     return Statement("serious", f"{message}.", _log_more(found))
 
 
 @finding(
     "small-ess-share",
     "Effective sample size",
-    lambda found: found.ess * found.ess_ratio >= FEW_EFFECTIVE and found.ess < SMALL_SHARE * found.n,
+    lambda found: (
+        found.estimate.ess * found.ess_ratio >= FEW_EFFECTIVE and found.estimate.ess < SMALL_SHARE * found.estimate.n
+    ),
     cause=("effective size", "weights"),
 )
-def small_ess_share(found: EstimateEvidence) -> Statement:
+def small_ess_share(found: Row) -> Statement:
     more = items_help(found.slots, found.kind)
     further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
     return Statement(
         "note",
-        f"Effective sample size: {found.ess:,.0f} of {found.n:,} impressions. Most of the log says nothing about "
-        "this policy.",
+        f"Effective sample size: {found.estimate.ess:,.0f} of {found.estimate.n:,} impressions. Most of the log says "
+        "nothing about this policy.",
         f"Log more{further}.",
     )
 
@@ -97,7 +99,7 @@ def small_ess_share(found: EstimateEvidence) -> Statement:
     lambda found: found.effective_rewards * found.ess_ratio < FEW_REWARDS,
     cause=("overlap", "tail"),
 )
-def few_rewards(found: EstimateEvidence) -> Statement:
+def few_rewards(found: Row) -> Statement:
     if found.effective_rewards == 0:
         return Statement(
             "serious",
@@ -128,14 +130,17 @@ def rare_rewards(found: RareEvidence) -> Statement:
 
 
 @finding(
-    "large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE, cause=("overlap", "weights", "tail")
+    "large-weight",
+    "Largest weight",
+    lambda found: found.estimate.max_weight_share > LARGE,
+    cause=("overlap", "weights", "tail"),
 )
-def large_weight(found: EstimateEvidence) -> Statement:
+def large_weight(found: Row) -> Statement:
     ways = [] if found.clipped or found.kind == "logged" else [_clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
     return Statement(
-        "serious" if found.max_weight_share > VERY_LARGE else "warning",
-        f"One impression carries {percent(found.max_weight_share, 0)} of the total weight.",
+        "serious" if found.estimate.max_weight_share > VERY_LARGE else "warning",
+        f"One impression carries {percent(found.estimate.max_weight_share, 0)} of the total weight.",
         Wording("Do not trust the interval; {}.", joined(" or ", ways) or "log more"),
     )
 
@@ -146,7 +151,7 @@ def large_weight(found: EstimateEvidence) -> Statement:
     lambda found: found.clipped and found.normalised and found.control < LITTLE,
     cause="assumption",
 )
-def clipped(found: EstimateEvidence) -> Statement:
+def clipped(found: Row) -> Statement:
     # Divided or corrected by the remaining weight, the estimate may move either way.
     bound = ", or read it as a lower bound (if no reward or weight is negative)."
     free = ". It is divided by the remaining weight or added to a model's prediction, so it can be too high or too low."
@@ -164,23 +169,23 @@ def clipped(found: EstimateEvidence) -> Statement:
     "Tail of the weights",
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
-    lambda found: not found.clipped and found.hidden is None and (found.tail_index or 0.0) > HEAVY,
+    lambda found: not found.clipped and found.hidden is None and (found.estimate.tail_index or 0.0) > HEAVY,
     cause=("overlap", "weights", "tail"),
 )
-def heavy_tail(found: EstimateEvidence) -> Statement:
-    assert found.tail_index is not None
+def heavy_tail(found: Row) -> Statement:
+    assert found.estimate.tail_index is not None
     further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     return Statement(
-        "serious" if found.tail_index > VERY_HEAVY else "warning",
-        f"The weights have a heavy tail (Pareto index {found.tail_index:.2f}; above 0.5 the variance is infinite, "
-        "above 0.7 no log of feasible size determines the mean): both value and interval are likely too low.",
+        "serious" if found.estimate.tail_index > VERY_HEAVY else "warning",
+        f"The weights have a heavy tail (Pareto index {found.estimate.tail_index:.2f}; above 0.5 the variance is "
+        "infinite, above 0.7 no log of feasible size determines the mean): both value and interval are likely too low.",
         _clip(found, "Clip") + f"{further}, or {CLOSER}.",
         missing=math.inf,
     )
 
 
 @finding("hidden-mass", "Overlap of the policies", cause=("overlap", "tail"))
-def hidden_mass(found: EstimateEvidence) -> Statement | None:
+def hidden_mass(found: Row) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
     if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
         return None
@@ -190,8 +195,8 @@ def hidden_mass(found: EstimateEvidence) -> Statement | None:
     return Statement(
         "serious" if share > MOSTLY_HIDDEN else "warning",
         f"{percent(share, 1)} of the target policy's probability is on slates or items so rare under the logging "
-        f"policy that a log of {found.n:,} impressions is expected to contain fewer than five rows with any of "
-        f"them{never}: value and interval are likely too low.",
+        f"policy that a log of {found.estimate.n:,} impressions is expected to contain fewer than five rows with any "
+        f"of them{never}: value and interval are likely too low.",
         f"Log more, {CLOSER}{items}" + further + ".",
         missing=share,
     )
@@ -203,7 +208,7 @@ def hidden_mass(found: EstimateEvidence) -> Statement | None:
     lambda found: found.reward_index is not None and found.reward_skewness > SKEWED,
     cause="tail",
 )
-def heavy_rewards(found: EstimateEvidence) -> Statement:
+def heavy_rewards(found: Row) -> Statement:
     return Statement(
         "warning",
         "A few large rewards determine the value, and larger ones are likely to come (Pareto index up to "
@@ -213,7 +218,7 @@ def heavy_rewards(found: EstimateEvidence) -> Statement:
 
 
 @finding("observed-range", "Range of the values", lambda found: found.method == "bernstein", cause="method")
-def observed_range(_: EstimateEvidence) -> Statement:
+def observed_range(_: Row) -> Statement:
     return Statement(
         "note",
         "The empirical Bernstein interval needs the range of the values, and the observed range is used.",
@@ -222,7 +227,7 @@ def observed_range(_: EstimateEvidence) -> Statement:
 
 
 @finding("counted-propensities", "Counted propensities", lambda found: found.counted, cause=("weights", "counting"))
-def counted_propensities(_: EstimateEvidence) -> Statement:
+def counted_propensities(_: Row) -> Statement:
     return Statement(
         "note",
         "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",

@@ -15,11 +15,10 @@ from ..errors import AbilityError, ColumnError
 from ..estimators.base import refuse_impossible
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
-from ..log.source import Needs, Source, refuse_once
+from ..log.source import Needs, Source, refuse_once, refuse_placed
 from ..policies.base import Policy
 from ..policies.linear import Encoding
 from ..policies.propensities import propensities
-from ..running.engines import refuse_placed
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold, Tee
 from .contexts import ContextsFold, ContextSums

@@ -12,10 +12,8 @@ import numpy as np
 from ..errors import UsageError
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
-from ..log.source import Needs, Source, refuse_once
+from ..log.source import Engine, Needs, Source, engine_of, refuse_once, stamp_of
 from ..policies.linear import PolicyFile
-from ..running.checkpoint import stamp_of
-from ..running.engines import Engine, engine_of
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..errors import ColumnError, UsageError
 from ..wording import Option, Wording
 from .batch import LogBatch
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -163,3 +165,49 @@ def read_once(where: str, why: str) -> UsageError:
         f"the {where} can be read only once, but {why}",
         "give a function that opens it again, read_log(lambda: ...), or save it as Parquet and read that",
     )
+
+
+class Engine(Protocol):
+    """What reduces a log where its rows are."""
+
+    def each(self, task: Callable[[int], S], progress: Callable[[int, int], None] | None = None) -> Iterable[S]:
+        """Return the results of `task(0)` in order, each where part 0 of the log is some of its rows."""
+
+
+@runtime_checkable
+class Located(Protocol):
+    """A source or a table whose rows may be elsewhere."""
+
+    def engine(self) -> Engine | None:
+        """Return what reduces it there; None if its parts can be read anywhere."""
+
+
+def engine_of(log: Any) -> Engine | None:
+    """Return what reduces a source or a table where its rows are; None if its parts can be read anywhere."""
+    return log.engine() if isinstance(log, Located) else None
+
+
+def refuse_placed(source: Any, what: str) -> None:
+    """Raise if the rows of a log are elsewhere. what: the job that reads them here, one after another.
+
+    Raises:
+        UsageError: they are.
+    """
+    if engine_of(source) is not None:
+        raise UsageError(
+            f"{what} in this process, row by row, but the rows of the {source.describe()} are elsewhere",
+            "save the log as a folder of Parquet files, and give the folder",
+        )
+
+
+@runtime_checkable
+class Stamped(Protocol):
+    """A source, or a table of one, that can be told from what it was."""
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        """Return what changes with the log: plain values by what they say; None if nothing tells its changes."""
+
+
+def stamp_of(log: Any) -> Mapping[str, Any] | None:
+    """Return what changes with a log: sizes and times of its files, columns, rows; None if nothing does."""
+    return log.stamp() if isinstance(log, Stamped) else None

@@ -16,8 +16,7 @@ import pyarrow as pa
 from ..errors import UsageError
 from ..log.batch import LogBatch
 from ..log.hashing import alone
-from ..log.source import Needs, Source
-from ..running.checkpoint import stamp_of
+from ..log.source import Needs, Source, stamp_of
 from .long import LongLog
 from .tables import Piece
 from .wide import WideLog

@@ -19,8 +19,7 @@ from ..errors import EmptyLogError, UsageError
 from ..language.files import atomic_write
 from ..language.outputs import refuse_outputs
 from ..log.schema import ROLES, Columns
-from ..log.source import Needs
-from ..running.engines import refuse_placed
+from ..log.source import Needs, refuse_placed
 from ..wording import Option, Wording
 from . import arrow, checksums, conversions
 from .files import is_paths

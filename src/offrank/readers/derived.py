@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..running.checkpoint import stamp_of
+from ..log.source import stamp_of
 from .json_text import BadCell
 from .tables import Piece, Table, TableOver, rows_for
 

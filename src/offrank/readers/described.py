@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from ..errors import ColumnError, UsageError
 from ..log.schema import LONG_ROLES, ROLES
-from ..log.source import Source
-from ..running.engines import engine_of
+from ..log.source import Source, engine_of
 from ..running.executors import Progress
 from . import arrow
 from .json_text import BadCell

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.batch import Floats, Integers
-from ..running.checkpoint import stamp_of
+from ..log.source import stamp_of
 from . import arrow
 from .beginning import Beginning, first_rows
 from .joining import event_times

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import ColumnError, LogError
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
-from ..running.checkpoint import stamp_of
+from ..log.source import stamp_of
 from . import arrow
 from .json_text import BadCell
 from .tables import Piece, Table, TableOver

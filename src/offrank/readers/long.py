@@ -18,9 +18,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import distinct_codes
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
-from ..log.source import Needs, refuse_once
-from ..running.checkpoint import stamp_of
-from ..running.engines import Engine, engine_of
+from ..log.source import Engine, Needs, engine_of, refuse_once, stamp_of
 from . import arrow, conversions
 from .column_sets import ASKED_FOR, told_of_all
 from .composed import parts_of

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import LogError, UsageError, optional
-from ..running.engines import refuse_placed
+from ..log.source import refuse_placed
 from ..running.spark import PartitionRows, Spark
 from .tables import Piece, bounded
 

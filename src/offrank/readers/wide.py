@@ -14,9 +14,7 @@ import pyarrow as pa
 from ..errors import ColumnError, LogError, UsageError
 from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
-from ..log.source import Needs
-from ..running.checkpoint import stamp_of
-from ..running.engines import Engine, engine_of
+from ..log.source import Engine, Needs, engine_of, stamp_of
 from ..wording import Option, Wording
 from . import arrow
 from .column_sets import ASKED_FOR, told_of_all

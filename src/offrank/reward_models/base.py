@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy

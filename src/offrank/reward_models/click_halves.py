@@ -16,10 +16,9 @@ from ..clicks.fitted import Fitted
 from ..clicks.model import ClickModel
 from ..errors import UsageError
 from ..log.batch import Integers, LogBatch
-from ..log.source import Needs, Source
+from ..log.source import Engine, Needs, Source, engine_of
 from ..policies.base import Fits
 from ..readers.log import opened
-from ..running.engines import Engine, engine_of
 from ..running.executors import Executor, Progress
 from .training import groups
 

@@ -14,7 +14,7 @@ from ..clicks.documents import UNSEEN, SlateDocuments
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
 from ..clicks.model import load
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language import assumptions
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language import assumptions
 from ..language.formatting import quote
 from ..log.batch import Floats, Integers, LogBatch

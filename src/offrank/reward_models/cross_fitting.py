@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol, cast
 import numpy as np
 
 from ..errors import EmptyLogError, UsageError
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language.formatting import nine_digits, plural, quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..errors import UsageError, optional
-from ..findings.evidence import ModelEvidence
+from ..findings.row import ModelEvidence
 from ..language import assumptions
 from ..language.formatting import quote
 from ..language.spelling import Spelled

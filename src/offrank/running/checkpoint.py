@@ -8,35 +8,22 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from ..errors import StateError, UsageError
 from ..language.files import atomic_write
-from ..log.source import Source
+from ..log.source import Source, stamp_of
 from ..sums.base import Fold
 from ..wording import Option, Wording
 from .identity import digest
 from .states import dumps, loads
 
-__all__ = ["CheckpointFolder", "Stamped", "stamp_of"]
+__all__ = ["CheckpointFolder"]
 
 SECONDS = 2.0
 """The shortest time between two writings."""
 PATIENCE = 20.0
 """A writing that took long is followed by so many times its duration without another: it costs 5 % at most."""
-
-
-@runtime_checkable
-class Stamped(Protocol):
-    """A source, or a table of one, that can be told from what it was."""
-
-    def stamp(self) -> Mapping[str, Any] | None:
-        """Return what changes with the log: plain values by what they say; None if nothing tells its changes."""
-
-
-def stamp_of(log: Any) -> Mapping[str, Any] | None:
-    """Return what changes with a log: sizes and times of its files, columns, rows; None if nothing does."""
-    return log.stamp() if isinstance(log, Stamped) else None
 
 
 class CheckpointFolder(Executor):

@@ -17,10 +17,9 @@ import numpy as np
 
 from ..errors import EmptyLogError, UsageError
 from ..log.batch import Limits, LogBatch, RunCache
-from ..log.source import Source
+from ..log.source import Source, engine_of
 from ..sums.base import Fold, total
 from .checkpoint import CheckpointFolder, Kept
-from .engines import engine_of
 
 __all__ = ["Executor", "Progress", "reduced", "run"]
 

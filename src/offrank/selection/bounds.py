@@ -67,7 +67,8 @@ def least_error(
     more = share - share[-1]
     differ = more > _ROUNDING * abs(share[0])
     change = np.divide(np.abs(value - value[-1]) + far, more, out=np.zeros(len(value)), where=differ)
-    bias = np.maximum(1 - share, 0) * np.where(differ, change, change.max())
-    squared = np.where(error > 0, bias**2 + error**2, np.inf)
+    lost = np.maximum(1 - share, 0)
+    bias = np.multiply(lost, np.where(differ, change, change.max()), out=np.zeros(len(value)), where=lost > 0)
+    squared = np.where((error > 0) & np.isfinite(bias), bias**2 + error**2, np.inf)
     chosen = int(np.flatnonzero(squared <= squared.min() * (1 + _ROUNDING))[0])
     return LeastError(chosen, tuple(bias.tolist()))

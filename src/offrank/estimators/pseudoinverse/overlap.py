@@ -181,7 +181,7 @@ def _per_target(inverse: Inverse | UniformInverse, law: Floats, slots: int) -> t
     supported = inverse.supports(law)
     weights = inverse.solve(law)
     sigma2 = np.where(supported, (weights * law).sum(axis=1), 0.0)
-    rho = np.array([_largest(table) for table in weights.reshape(len(law), -1, slots)])
+    rho = np.array([_largest(table) for table in weights.reshape(len(law), law.shape[1] // slots, slots)])
     return sigma2, np.where(supported, rho, 0.0), supported
 
 

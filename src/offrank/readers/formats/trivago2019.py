@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError
-from ...running.checkpoint import stamp_of
+from ...log.source import stamp_of
 from .. import arrow
 from ..beginning import Beginning
 from ..description import Description

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import OffrankError
-from ...running.checkpoint import stamp_of
-from ...running.engines import Engine, engine_of
+from ...log.source import Engine, engine_of, stamp_of
 from .. import arrow
 from ..conversions import is_text
 from ..csv_json import CsvJsonTable

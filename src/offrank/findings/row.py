@@ -1,0 +1,170 @@
+"""What one estimator says of one target: the row from which findings, verdict and result follow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..errors import NoOverlapError
+from ..language.formatting import nine_digits
+from ..sums.estimate import Caution, Estimate, Interval
+
+NO_NUMBER = Estimate(math.nan, math.nan, math.nan, math.nan, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEvidence:
+    """A reward model, and how well it predicts what it has not seen.
+
+    - name: in words. settings: those chosen by cross-validation, the most frequent first.
+    - rows, read: rows of the log that it was learnt from, and all rows; 0 for a model that was learnt elsewhere.
+    - folds: parts of the log, each predicted by what was learnt from the others.
+    - explained: R squared, the share of the variance of the logged rewards that its predictions for the logged slates
+      explain; None where that is not known.
+    - posterior: whether intervals have the doubt of its numbers. features: whether it tells documents that it has not
+      seen by their features.
+    """
+
+    name: str = "a click model"
+    settings: tuple[str, ...] = ()
+    rows: int = 0
+    read: int = 0
+    folds: int = 0
+    explained: float | None = None
+    posterior: bool = False
+    features: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one estimator says of one target, in a log or in one of its groups; of a wrong law, its weights alone.
+
+    - name, estimator: the spelling that was asked for, and the estimator or the one selected for it. assumes: its
+      assumptions about users. base, normalisation: it without self-normalisation, and how it uses the mean weight, if
+      it does.
+    - estimate: the number, with its interval and the findings about it. refusal: why the log cannot give it; then the
+      estimate has no numbers.
+    - logged, relative: the logged mean, and the relative difference to it.
+    - outcome: of which outcome; only estimates of one are compared. requires_logging: whether it depends on the logging
+      policy, and so on its faults. of_target: whether it says anything of the target; the logged mean does not.
+    - asked: whether the user asked for it; others are references.
+    - anchor: if the data chose the estimator, the row that its interval contains. considered: all that it was selected
+      from, by spelling. tested: whether it was combined from what assumes less and more, as far as their differences
+      allow.
+    - most: the largest outcome of a logged impression.
+
+    What findings read besides:
+
+    - groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any. method: of the interval.
+    - kind: whether whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken.
+      model: the reward model of `direct` or `dr`; None for other estimators.
+    - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
+      corrects: whether they weight what a model missed.
+    - bounded: the spelling of the estimator with bounded weights. clipped: what bounds the weights does, in a word,
+      None where nothing does; parameter: of that.
+    - control: mean of the weights after clipping, or the share of the target's items that was logged, or that
+      the click model knows.
+    - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
+      contained the factor already.
+    - ess_ratio: the effective number of weights expected in such logs from the policies alone, over that which this log
+      has, at most 1.
+    - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
+      rows with one of them; None where the policies do not determine it. unsupported, visible: as in `Design`.
+    - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
+    - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
+      skewness of their mean with such a tail; the index is None where the log's own rewards have no heavy tail.
+    - ties: share of the impressions in which equal scores leave the target's order open.
+    - counted: whether the logging probabilities that it uses were counted in the log. other_outcome: whether it
+      estimates clicks although rewards differ from them.
+    """
+
+    name: str = ""
+    estimator: Any = None
+    assumes: frozenset[str] = frozenset()
+    estimate: Estimate = NO_NUMBER
+    logged: Interval | None = None
+    relative: Interval | None = None
+    refusal: NoOverlapError | None = None
+    outcome: str = "reward"
+    requires_logging: bool = True
+    of_target: bool = True
+    asked: bool = True
+    anchor: Row | None = None
+    considered: Mapping[str, Row] = field(default_factory=dict)
+    tested: bool = False
+    base: Any = None
+    normalisation: str | None = None
+    most: float = math.inf
+    groups: int = 0
+    slots: int = 0
+    method: str = "normal"
+    kind: Literal["slates", "items", "model", "logged"] = "slates"
+    model: ModelEvidence | None = None
+    normalised: bool = True
+    plain: bool = True
+    corrects: bool = False
+    bounded: str = "clip(ips, 100)"
+    clipped: str | None = None
+    parameter: str = "maximum"
+    control: float = 1.0
+    sampling_factor: float = 1.0
+    ess_ratio: float = 1.0
+    hidden: float | None = None
+    unsupported: float = 0.0
+    visible: float = math.inf
+    effective_rewards: float = math.inf
+    reward_index: float | None = None
+    reward_skewness: float = 0.0
+    ties: float = 0.0
+    counted: bool = False
+    other_outcome: bool = False
+
+    @property
+    def found(self) -> Estimate | NoOverlapError:
+        """The estimate, or the refusal."""
+        return self.refusal or self.estimate
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """The cautions against it; a refusal is serious."""
+        refused = self.refusal
+        if refused is None:
+            return self.estimate.warnings
+        return (Caution(refused.code, "serious", refused.message, refused.remedy),)
+
+    @property
+    def sound(self) -> bool:
+        """Whether it is a number with an interval and without a serious finding."""
+        e = self.estimate
+        return self.refusal is None and e.trustworthy and math.isfinite(e.low) and math.isfinite(e.high)
+
+    @property
+    def warned(self) -> bool:
+        """Whether it has any warning."""
+        return any(one.severity != "note" for one in self.cautions)
+
+    @property
+    def anchored(self) -> Row:
+        """The row whose assumptions make its interval hold: its anchor, if that is another one and has no warning."""
+        anchor = self.anchor
+        return self if anchor is None or anchor.warned or anchor.estimator == self.estimator else anchor
+
+    @property
+    def alternatives(self) -> tuple[Any, Any]:
+        """The estimator, and that of its anchor; the same one twice if the data chose none."""
+        return self.estimator, (self.anchor or self).estimator
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of its interval of the difference to the log."""
+        if self.refusal is not None:
+            return math.inf
+        found = self.estimate.difference or self.estimate
+        return nine_digits((found.high - found.low) / 2)
+
+    @property
+    def mean_weight(self) -> Interval | None:
+        """The mean weight with its interval; None where it has no expectation of 1."""
+        return self.estimate.mean_weight_interval
