@@ -19,7 +19,7 @@ from offrank.estimators import estimator
 from offrank.estimators.fold import CLICKS, REWARD, ROWS, by_history, of_arm
 from offrank.evaluation.ab_test import ArmsCompared, ArmsPair
 from offrank.findings import cautions_for
-from offrank.findings.evidence import DisagreementEvidence
+from offrank.findings.assumptions import DisagreementEvidence
 from offrank.inference.spread import Inference
 from offrank.inference.unseen import Tail, unseen
 from offrank.sums import Mean, Moments, MomentsFold, NamedColumns, Sample, Sums, mean_by_block, ratio

@@ -24,8 +24,7 @@ from trust_worlds import HEALTHY, World
 
 import offrank
 from offrank.checks.own_clicks import KINDS, OwnClicksFold
-from offrank.findings.evidence_rows import OwnClicksEvidence
-from offrank.findings.rows import counted_here
+from offrank.findings.rows import OwnClicksEvidence, counted_here
 from offrank.log.source import Needs
 from offrank.running.executors import run
 from offrank.sums.base import Tee

@@ -12,7 +12,7 @@ import offrank
 from offrank import Counted, Uniform
 from offrank.checks.duplicates import Contents, ContentsFold
 from offrank.findings import cautions_for
-from offrank.findings.evidence import CountingEvidence
+from offrank.findings.evidence import LogEvidence
 from offrank.simulation import SearchWorld
 from offrank.testing import check_fold
 from tests.exact.worlds import world
@@ -140,7 +140,7 @@ def test_a_check_says_so_too() -> None:
 
 def test_many_small_contexts_count_beside_a_large_one() -> None:
     # 5,000 rows of one query and 200 queries of 10: a row in seven, but the contexts have 35 rows on average.
-    assert len(cautions_for(CountingEvidence(rows=7_000 / 201))) == 1
+    assert len(cautions_for(LogEvidence(rows_per_context=7_000 / 201, counted_by="query"))) == 1
     log = coins(7_000, query=np.r_[np.zeros(5_000), 1 + np.arange(2_000) // 10].astype(int))
     found = offrank.evaluate(log, Uniform(), Counted(), ["ipm"])
     assert "few-rows-per-context" in [caution.code for caution in found.about_log]

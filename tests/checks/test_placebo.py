@@ -13,7 +13,7 @@ import pytest
 import offrank
 from offrank.checks.along import along_folds
 from offrank.checks.placebo import PlaceboFold, overlap_weights
-from offrank.findings.evidence_rows import PlaceboEvidence
+from offrank.findings.arms import PlaceboEvidence
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.policies.by import By

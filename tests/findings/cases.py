@@ -6,33 +6,21 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from offrank.findings.evidence import (
-    ClustersEvidence,
-    CmipEvidence,
-    ComparisonEvidence,
-    CountingEvidence,
-    CurveEvidence,
-    DisagreementEvidence,
-    LogEvidence,
-    PointsEvidence,
-    PropensitiesEvidence,
-    RowsEvidence,
-    SelectedMemberEvidence,
-    SelectorEvidence,
-    SkippedEvidence,
-    SupportEvidence,
-    TrainingEvidence,
-)
-from offrank.findings.evidence_clicks import (
+from offrank.findings.assumptions import CurveEvidence, DisagreementEvidence, SupportEvidence
+from offrank.findings.choice import SelectedMemberEvidence, SelectorEvidence
+from offrank.findings.clicks import (
     FitEvidence,
     HarvestEvidence,
     JudgementsEvidence,
     NetworkEvidence,
     PredictionEvidence,
-    SelectionEvidence,
 )
-from offrank.findings.evidence_rows import OwnClicksEvidence
+from offrank.findings.evidence import LogEvidence
+from offrank.findings.logging_policy import PropensitiesEvidence
+from offrank.findings.measure import CmipEvidence, ComparisonEvidence
 from offrank.findings.row import ModelEvidence
+from offrank.findings.rows import OwnClicksEvidence, SkippedEvidence, TrainingEvidence
+from offrank.findings.weights import ClustersEvidence
 from offrank.sums.estimate import Interval
 from tests.findings import cases_along, cases_log, cases_models, cases_randomness
 from tests.findings.cases_log import Case, unfit, weight
@@ -251,10 +239,10 @@ CASES = [
     Case("odd-examination", CurveEvidence(curve=(0.5, 0.5, 0.999)), "warning"),
     Case("odd-examination", CurveEvidence(curve=(0.5, 0.5, 1.001)), "serious"),
     Case("odd-examination", CurveEvidence(curve=(1, 0.1, 0.9)), "warning"),
-    Case("duplicate-rows", RowsEvidence(), None),
-    Case("duplicate-rows", RowsEvidence(copies=0.01), "warning"),
-    Case("few-rows-per-context", CountingEvidence(rows=50.0), None),
-    Case("few-rows-per-context", CountingEvidence(rows=49.9), "warning"),
+    Case("duplicate-rows", LogEvidence(), None),
+    Case("duplicate-rows", LogEvidence(copies=0.01), "warning"),
+    Case("few-rows-per-context", LogEvidence(rows_per_context=50.0, counted_by="query"), None),
+    Case("few-rows-per-context", LogEvidence(rows_per_context=49.9, counted_by="query"), "warning"),
     Case("chosen", SelectedMemberEvidence(names=("a", "b"), trusted=0), "note"),
     Case("chosen", SelectedMemberEvidence(names=("a", "b"), trusted=None), "note"),
     Case("chosen", SelectedMemberEvidence(names=("a", "b"), chosen=1, trusted=1), "warning"),
@@ -332,8 +320,8 @@ CASES = [
     Case("carries-policy", judged(0.031, -0.02, 0.10, floor=(-0.20, -0.10)), None),
     Case("carries-policy", judged(0.031, -0.10, 0.02, floor=(0.10, 0.20)), None),
     Case("carries-policy", CmipEvidence(value=1.0, direction=between(0.5, 0.6)), None),
-    Case("point-estimates", PointsEvidence(points=True), "warning"),
-    Case("point-estimates", PointsEvidence(), None),
+    Case("point-estimates", CmipEvidence(points=True), "warning"),
+    Case("point-estimates", CmipEvidence(), None),
     Case("unlinked-ranks", harvest(linked=(True, False)), "serious"),
     Case("unlinked-ranks", harvest(), None),
     Case("open-intervals", harvest(high=(1.0, math.inf)), "warning"),
@@ -395,6 +383,6 @@ CASES = [
     Case("unseen-ranks", PredictionEvidence(learnt=3, slots=3), None),
     Case("unseen-ranks", PredictionEvidence(learnt=3, slots=4), "warning"),
     Case("unseen-ranks", PredictionEvidence(learnt=0, slots=4), None),
-    Case("counted-ranks", SelectionEvidence(counted=True), "note"),
-    Case("counted-ranks", SelectionEvidence(), None),
+    Case("counted-ranks", CmipEvidence(counted=True), "note"),
+    Case("counted-ranks", CmipEvidence(), None),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from offrank.findings.evidence_rows import AlongEvidence, PlaceboEvidence, Ramp, SharedUnitsEvidence, Window
+from offrank.findings.arms import AlongEvidence, PlaceboEvidence, Ramp, SharedUnitsEvidence, Window
 from offrank.sums.estimate import Interval
 from tests.findings.cases_log import Case
 

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 import offrank
 from offrank.cli.command import main
 from offrank.findings import cautions_for
-from offrank.findings.evidence import ClustersEvidence, TrainingEvidence
+from offrank.findings.rows import TrainingEvidence
+from offrank.findings.weights import ClustersEvidence
 from offrank.wording import worded
 from tests.findings.rows import row
 from tests.verbs.logs import LOGGING, TARGET, coins, replaced, search

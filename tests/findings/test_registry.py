@@ -17,7 +17,7 @@ from tests.findings.rows import row
 from tests.verbs.logs import coins
 
 if TYPE_CHECKING:
-    from offrank.findings.evidence import ClustersEvidence as NotThere
+    from offrank.findings.weights import ClustersEvidence as NotThere
 
 
 @pytest.fixture(autouse=True)
@@ -196,7 +196,7 @@ def test_several_that_fail_are_named_together_and_the_others_stand() -> None:
 
 
 def test_a_failure_of_a_finding_of_offrank_is_loud_in_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("offrank.findings.weights._log_more", lambda _: 1 / 0)
+    monkeypatch.setattr("offrank.findings.weights.items_help", lambda *_: 1 / 0)
     with pytest.raises(RuntimeWarning, match="`low-ess` of package `offrank`"):
         cautions_for(row(ess=99.0))
 
@@ -210,3 +210,14 @@ def test_what_was_taken_back_says_nothing_and_its_code_is_free() -> None:
     FINDINGS.remove(failing)
     with pytest.raises(UsageError, match="is no registered finding"):
         FINDINGS.remove(long)
+
+
+def test_one_finding_may_read_several_types_of_evidence() -> None:
+    def sampled(found: Row | LogEvidence) -> Statement | None:
+        return Statement("note", f"A factor of {found.sampling_factor:g}.", "Do.")
+
+    finding("sampled", "Sampling", cause="rows")(sampled)
+    said = [one.message for one in cautions_for(Row(), LogEvidence()) if one.code == "sampled"]
+    assert said == ["A factor of 1.", "A factor of 1."]
+    FINDINGS.remove(sampled)
+    assert "sampled" not in {one.code for one in all_findings()}

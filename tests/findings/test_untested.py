@@ -8,7 +8,7 @@ import pytest
 
 from offrank.estimators.named import estimator
 from offrank.estimators.wrappers import without_normalisation
-from offrank.findings.untested import AS_DRAWN, CLICKS_LOGGED, FROM_ELSEWHERE, ROWS_KEPT, Facts, untested
+from offrank.findings.reasons import AS_DRAWN, CLICKS_LOGGED, FROM_ELSEWHERE, ROWS_KEPT, Facts, untested
 
 USUAL = ["every-click-logged", "rows-kept-blindly", "same-users"]
 

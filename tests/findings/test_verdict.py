@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from offrank import Caution
+from offrank.findings.reasons import AS_DRAWN, Facts
 from offrank.findings.row import Row
-from offrank.findings.untested import AS_DRAWN, Facts
 from offrank.findings.verdict import Verdict
 from offrank.sums.estimate import Interval
 from tests.findings.candidates import (

@@ -11,8 +11,7 @@ from offrank.evaluation.metadata import Status
 from offrank.evaluation.pages.answers import TRUST, answers
 from offrank.evaluation.pages.document import findings_of, groups
 from offrank.evaluation.pages.estimates import grouped_estimator
-from offrank.findings.reasons import Reason
-from offrank.findings.untested import CLICKS_LOGGED, ONE_LOOK
+from offrank.findings.reasons import CLICKS_LOGGED, ONE_LOOK, Reason
 from offrank.findings.verdict import Trust, Verdict
 from offrank.language.assumptions import ADDITIVE
 from offrank.report.document import Answer

@@ -11,7 +11,7 @@ import pytest
 import offrank
 from offrank import findings
 from offrank.estimators import Interpol
-from offrank.findings.evidence import DisagreementEvidence
+from offrank.findings.assumptions import DisagreementEvidence
 from offrank.findings.row import Row
 from offrank.simulation import SearchWorld
 from offrank.sums.estimate import Interval

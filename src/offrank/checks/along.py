@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings.evidence_rows import AlongEvidence, Ramp, Window
+from ..findings.arms import AlongEvidence, Ramp, Window
 from ..inference.spec import CLUSTERS
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source, has

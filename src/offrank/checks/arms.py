@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings.evidence_rows import SharedUnitsEvidence
+from ..findings.arms import SharedUnitsEvidence
 from ..log.batch import LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs

@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import OffrankError
-from ..findings.evidence import LogEvidence
-from ..findings.evidence_rows import KeptEvidence, UnreadRate
+from ..findings.evidence import KeptEvidence, LogEvidence, UnreadRate
 from ..log import rules
 from ..log._kernels import click_sums
 from ..log.batch import Floats, LogBatch

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import CountingEvidence, LawEvidence, LogEvidence, RowsEvidence
+from ..findings.evidence import LogEvidence
 from ..findings.logging_policy import never_drawn
+from ..findings.odd_mean import LawEvidence
 from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..inference.spread import Inference
 from ..log.source import Needs, Source, has
@@ -56,11 +57,8 @@ def about_log(log: LogEvidence, law: LawEvidence = NO_LAW, totals: Totals | None
     that another one explains.
     """
     rows = replace(log.kept, totals=totals or {})
-    counting = (
-        CountingEvidence() if log.counted_by is None else CountingEvidence(rows=log.rows_per_context, by=log.counted_by)
-    )
     law = replace(law, copies=log.copies, unlisted=log.unlisted)
-    found = findings.cautions_for(log, RowsEvidence(copies=log.copies), rows, counting, law, *log.along, log.outcome)
+    found = findings.cautions_for(log, rows, law, *log.along, log.outcome)
     if not found:
         return ()
     known = findings.explained(found)

@@ -20,8 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings.evidence_rows import OwnClicksEvidence
-from ..findings.rows import chance_of_residuals
+from ..findings.rows import OwnClicksEvidence, chance_of_residuals
 from ..log.batch import Floats, LogBatch, bound, own_bound
 from ..sums.base import Fold
 from . import _kernels

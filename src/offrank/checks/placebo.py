@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..findings.evidence_rows import PlaceboEvidence
+from ..findings.arms import PlaceboEvidence
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.by import By

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings.evidence_rows import RobotsEvidence
+from ..findings.outcome import RobotsEvidence
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ..errors import EmptyLogError
-from ..findings.evidence import ClustersEvidence
+from ..findings.weights import ClustersEvidence
 from ..inference.spread import Inference
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs

@@ -15,7 +15,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import FitEvidence
+from ..findings.clicks import FitEvidence
 from ..log.batch import Floats, Integers
 from ..sums.estimate import Caution
 from .base import Parameters

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.clicks import CONTINUATION_ERROR, VARIABILITY
-from ..findings.evidence_clicks import FitEvidence
+from ..findings.clicks import CONTINUATION_ERROR, VARIABILITY, FitEvidence
 from ..log.batch import Floats, Integers
 from ..sums.estimate import Caution
 from .base import CERTAIN, FitResult, Parameters

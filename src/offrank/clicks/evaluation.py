@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence import TrainingEvidence
-from ..findings.evidence_clicks import PredictionEvidence
+from ..findings.clicks import PredictionEvidence
+from ..findings.rows import TrainingEvidence
 from ..frames import plain
 from ..inference.spec import IntervalSpec
 from ..inference.spread import Inference

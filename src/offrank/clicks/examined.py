@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import FitEvidence
+from ..findings.clicks import FitEvidence
 from ..language import Say, silent
 from ..log.batch import Floats
 from ..wording import Option, Wording

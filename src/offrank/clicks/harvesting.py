@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import SupportError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import HarvestEvidence
+from ..findings.clicks import HarvestEvidence
 from ..language.argument import interval_level
 from ..log.batch import Floats, Integers
 from ..log.source import Source

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import JudgementsEvidence
+from ..findings.clicks import JudgementsEvidence
 from ..frames import Tabular, plain
 from ..language.argument import interval_level
 from ..log.batch import Floats, Integers

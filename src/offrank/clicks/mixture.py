@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import FitEvidence
+from ..findings.clicks import FitEvidence
 from ..language import Say, silent
 from ..language.formatting import nine_digits
 from ..language.spelling import spell

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import SpellingError, UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import FitEvidence
+from ..findings.clicks import FitEvidence
 from ..language import Say, silent
 from ..language.registry import Registry
 from ..language.spelling import Spelled, parse, spell

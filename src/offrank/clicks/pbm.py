@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..findings import cautions_for
-from ..findings.evidence_clicks import FitEvidence
+from ..findings.clicks import FitEvidence
 from ..language import Say, silent
 from .base import FitResult, Parameters, Role, Roles
 from .contexts import CODES, by_value, unlinked

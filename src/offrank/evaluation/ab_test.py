@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..estimators.fold import CONTROL, REWARD, ROWS, of_arm
 from ..findings import cautions_for
-from ..findings.evidence_rows import ArmsEvidence, ControlEvidence
+from ..findings.arms import ArmsEvidence, ControlEvidence
 from ..findings.row import Row
 from ..language.assumptions import FROM_TOP, HISTORY, LISTS_ALONE
 from ..language.registry import Later

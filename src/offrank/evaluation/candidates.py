@@ -12,7 +12,8 @@ from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, has_cause
-from ..findings.evidence import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
+from ..findings.assumptions import DisagreementEvidence
+from ..findings.choice import SelectedMemberEvidence, SelectorEvidence
 from ..findings.row import Row
 from ..language.formatting import nine_digits
 from ..policies.base import Policy

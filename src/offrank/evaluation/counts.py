@@ -19,8 +19,8 @@ from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
 from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, explained, has_cause
+from ..findings.reasons import Facts
 from ..findings.row import NO_NUMBER, Row
-from ..findings.untested import Facts
 from ..inference.pareto import tail_index
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference

@@ -11,8 +11,8 @@ from ..checks.log import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
 from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for, has_cause
+from ..findings.reasons import Facts
 from ..findings.row import Row
-from ..findings.untested import Facts
 from ..findings.verdict import Verdict, verdict
 from ..policies.base import Policy
 from ..sums.estimate import Caution, Interval

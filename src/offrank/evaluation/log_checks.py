@@ -12,8 +12,10 @@ from ..checks.propensities import SlotsRow
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError
 from ..findings import cautions_for, explained, has_cause, title_of
-from ..findings.evidence import LogEvidence, PropensitiesEvidence, SkippedEvidence, SupportEvidence
-from ..findings.logging_policy import unfit, untested_in_words
+from ..findings.assumptions import SupportEvidence
+from ..findings.evidence import LogEvidence
+from ..findings.logging_policy import PropensitiesEvidence, unfit, untested_in_words
+from ..findings.rows import SkippedEvidence
 from ..language.formatting import finite
 from ..log.batch import Floats
 from ..log.rules import BROKEN_FILE, NO_TABLE

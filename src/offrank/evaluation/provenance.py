@@ -12,10 +12,8 @@ from ..checks.own_clicks import KINDS, OwnClicksFold
 from ..checks.rows import Impressions
 from ..errors import AbilityError
 from ..estimators.wrappers import without_normalisation
-from ..findings.evidence import TrainingEvidence
-from ..findings.evidence_rows import OwnClicksEvidence
-from ..findings.rows import counted_here
-from ..findings.untested import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
+from ..findings.reasons import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
+from ..findings.rows import OwnClicksEvidence, TrainingEvidence, counted_here
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, is_policy
 from ..policies.fit import learnt_rows

@@ -19,9 +19,10 @@ from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for
-from ..findings.evidence import CurveEvidence, LogEvidence
+from ..findings.assumptions import CurveEvidence
+from ..findings.evidence import LogEvidence
+from ..findings.reasons import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.row import Row
-from ..findings.untested import AS_DRAWN, ROWS_KEPT, Assumption
 from ..inference.spec import IntervalSpec
 from ..language.from_text import TOTALS
 from ..log.batch import RunCache

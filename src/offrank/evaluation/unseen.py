@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..estimators.effective_size import SQUARES, EffectiveSize
 from ..estimators.fold import REWARD, ROWS, Layout, TargetPair
 from ..estimators.tails import columns_of
-from ..findings.evidence_rows import RareEvidence
+from ..findings.weights import RareEvidence
 from ..inference.spread import Inference
 from ..inference.unseen import Rare, heaviest, hides
 from ..sums.estimate import Design, Interval

@@ -1,10 +1,14 @@
 """The arms of an experiment, which chance alone should tell apart, and what moves along a log."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ..language.formatting import Span, percent
+from ..sums.estimate import Interval
 from ..wording import Option, Wording
-from .evidence_rows import AlongEvidence, ArmsEvidence, ControlEvidence, PlaceboEvidence, SharedUnitsEvidence, Window
 from .registry import Statement, finding
 
 MISMATCHED = 3.29
@@ -28,38 +32,128 @@ CONFOUNDED = 3.0
 """Standard errors between a difference of two arms in all and within equal shares; with more, no number is given."""
 
 
-@finding("sample-ratio", "Shares of the arms", cause=("rows", "arms"))
+@dataclass(frozen=True)
+class Window:
+    """A part of a log by its time, or by the order of its rows, held against the rest.
+
+    first, last: shares of the log that come before it, and up to its end. inside, outside: the mean of the outcome, or
+    the share of an arm. deviates: how clearly they differ, as a normal deviate of the clearest. when: its times.
+    """
+
+    first: float
+    last: float
+    inside: float
+    outside: float
+    deviates: float
+    when: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Two arms of an experiment along its log. column, arm, other: that tells them, and their names.
+
+    window: of the share of the first. pooled, within: the difference of their means in all, and within short parts of
+    the log. apart: the first less the second.
+    """
+
+    column: str
+    arm: str
+    other: str
+    window: Window
+    pooled: Interval
+    within: Interval
+    apart: Interval
+
+
+@dataclass(frozen=True)
+class AlongEvidence:
+    """What moves along a log. moved, weights: outcome and mean weight where they differ most. ramps: pairs of arms.
+
+    fine: whether it is along times of day. weights: of the uniform policy.
+    """
+
+    moved: Window | None = None
+    ramps: tuple[Ramp, ...] = ()
+    weights: Window | None = None
+    fine: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmsEvidence:
+    """The arms of an experiment. shares: by arm, the share of the impressions, and the one that was designed."""
+
+    column: str = "arm"
+    shares: Mapping[str, tuple[Interval, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlEvidence:
+    """A control in an experiment. arms: the column of the arms. away: by arm, its mean there less that of all rows."""
+
+    column: str = "past_rate"
+    arms: str = "arm"
+    away: Mapping[str, Interval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlaceboEvidence:
+    """Rows in which two rankers of an experiment show the same. column, arms: their names; pairs: how many there are.
+
+    first: whether only the first item is the same, and its clicks are the outcome; else lists are, and rewards. rows,
+    means: of each arm, weighted by how likely the other shows the same. deviates: how clearly the means differ, as a
+    normal deviate. drawn: whether a ranker draws, so that the weights rest on its law.
+    """
+
+    column: str = "arm"
+    arms: tuple[str, ...] = ("A", "B")
+    pairs: int = 1
+    first: bool = False
+    rows: tuple[float, ...] = (0.0, 0.0)
+    means: tuple[float, ...] = (0.0, 0.0)
+    deviates: float = 0.0
+    drawn: bool = False
+
+
+@dataclass(frozen=True)
+class SharedUnitsEvidence:
+    """Users, or visits, of several rows. column, unit: that tell the arm, and the user.
+
+    shared: the share of them with rows in more than one arm. by_row: that share if chance drew the arm of each row.
+    """
+
+    column: str = "arm"
+    unit: str = "user"
+    shared: float = 0.0
+    by_row: float = 1.0
+
+
+@finding("sample-ratio", "Shares of the arms", lambda found: found.shares, cause=("rows", "arms"))
 def sample_ratio(found: ArmsEvidence) -> Statement | None:
     """Rows were lost, or added, in one arm more than in another: the arms no longer differ by chance alone."""
-    away = {arm: share.deviation(said) for arm, (share, said) in found.shares.items()}
-    worst = max(away, key=lambda arm: away[arm], default=None)
-    if worst is None or not away[worst] > MISMATCHED:
+    arm, (share, planned) = max(found.shares.items(), key=lambda one: one[1][0].deviation(one[1][1]))
+    if not share.deviation(planned) > MISMATCHED:
         return None
-    share, said = found.shares[worst]
     value, ends = Span.of(share).percents(signed=False)
     return Statement(
         "serious",
-        f"Arm `{worst}` of `{found.column}` has {value} of the impressions ({ends}) "
-        f"instead of the planned {100 * said:.4g} %: one arm has lost or gained rows, so "
-        "the arms no longer differ by chance alone.",
+        f"Arm `{arm}` of `{found.column}` has {value} of the impressions ({ends}) instead of the planned "
+        f"{100 * planned:.4g} %: one arm has lost or gained rows, so the arms no longer differ by chance alone.",
         "Find out where the rows went, such as crashes, redirects, bots or filters that affect one arm more than "
         "another; or correct the planned shares.",
     )
 
 
-@finding("control-moved", "Control by arm", cause=("rows", "arms"))
+@finding("control-moved", "Control by arm", lambda found: found.away, cause=("rows", "arms"))
 def control_moved(found: ControlEvidence) -> Statement | None:
     """A column that was known before the impression differs between arms by chance alone: this one follows the arm."""
-    away = {arm: one.deviation(0.0) for arm, one in found.away.items()}
-    worst = max(away, key=lambda arm: away[arm], default=None)
-    if worst is None or not away[worst] > MISMATCHED:
+    arm, away = max(found.away.items(), key=lambda one: one[1].deviation(0.0))
+    if not away.deviation(0.0) > MISMATCHED:
         return None
-    far = Span.of(found.away[worst]).number(signed=True)
     return Statement(
         "serious",
-        f"The mean of control `{found.column}` in arm `{worst}` of `{found.arms}` is {far} "
-        f"from its overall mean ({away[worst]:.1f} standard errors): the control depends on the arm, or the arms "
-        "were not assigned at random.",
+        f"The mean of control `{found.column}` in arm `{arm}` of `{found.arms}` is {Span.of(away).number(signed=True)} "
+        f"from its overall mean ({away.deviation(0.0):.1f} standard errors): the control depends on the arm, or the "
+        "arms were not assigned at random.",
         "Use a column whose value was known before the impression, such as the user's past click rate; or cluster "
         "by the unit that was randomised, such as the user.",
     )

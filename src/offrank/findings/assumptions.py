@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from itertools import accumulate
 from statistics import NormalDist
 
 from ..language.assumptions import in_words
-from ..language.formatting import number, percent, plural, quote
+from ..language.formatting import percent, plural
+from ..sums.estimate import Interval
 from ..wording import EstimatorOption, Option, Wording
-from .evidence import CurveEvidence, DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence, SupportEvidence
 from .registry import Statement, finding
 from .row import ModelEvidence, Row
-from .weights import CLOSER
 
 FALSE_ALARMS = 0.001
 """Share of runs on healthy logs in which some estimates are reported to disagree, at most (Bonferroni)."""
@@ -30,6 +31,64 @@ COVERED = 0.99
 UNKNOWN = 0.01
 """Share of the target's documents."""
 MOSTLY_UNKNOWN = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveEvidence:
+    """An examination curve [k], top first."""
+
+    curve: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisagreementEvidence:
+    """The comparison of an estimate with one of fewer assumptions about users, on the same rows.
+
+    - other, other_assumes, other_sound: spelling of that one, its assumptions, and whether nothing serious is known of
+      its estimate. further: the further assumptions of the judged one.
+    - difference: judged minus other, paired. width: of the judged estimate's interval.
+    - error_ratio: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
+    - pairs: number of comparisons in the run.
+    - missing, own_missing: what each value (of the other, of the judged one) may lack, since so short a log hides a
+      share of the target's slates or items from it.
+    """
+
+    other: str
+    difference: Interval = Interval(0.0, 0.0, 0.0, 0.0)  # noqa: RUF009
+    width: float = math.inf
+    further: frozenset[str] = frozenset()
+    other_assumes: frozenset[str] = frozenset()
+    other_sound: bool = True
+    error_ratio: float = 1.0
+    pairs: int = 1
+    missing: float = 0.0
+    own_missing: float = 0.0
+
+    @property
+    def deviations(self) -> float:
+        """The difference beyond what either may lack, in standard errors, as a normal deviate."""
+        away = self.difference.value
+        nearest = min(away, self.missing) if away > 0 else max(away, -self.own_missing)
+        if not self.difference.standard_error > 0 or away == nearest:
+            return 0.0
+        return self.difference.deviation(nearest) / self.error_ratio
+
+    @property
+    def decisive(self) -> bool:
+        """Whether the other one is decisive: it is sound and assumes nothing."""
+        return self.other_sound and not self.other_assumes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportEvidence:
+    """The share of a target's items that the logging policy never shows.
+
+    shares: [k] of the items at each rank, top first. asked: whether the target is to be evaluated.
+    """
+
+    target: str = "uniform"
+    shares: tuple[float, ...] = ()
+    asked: bool = True
 
 
 @finding("disagreement", "Disagreement", cause="assumption")
@@ -203,8 +262,7 @@ def unseen_items(found: Row) -> Statement:
         return Statement(
             "serious",
             f"{percent(1 - found.control, 0)} of the target's clicks that the model expects are on items without "
-            "support in "
-            "the logged slates, and count as zero.",
+            "support in the logged slates, and count as zero.",
             "For an A/B test, use form=logging and name the logging policy, so that other rankers' items have "
             "support. If the log never shows an item, it can only bound the answer.",
             missing=1 - found.control,
@@ -233,80 +291,7 @@ def unseen_documents(found: Row) -> Statement:
     counts = "as their features predict" if by_features else "like an average document"
     return Statement(
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
-        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the training log of the "
-        "model, and is "
-        f"assumed to be clicked {counts}.",
+        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the training log of the model, "
+        f"and is assumed to be clicked {counts}.",
         Wording("Train on a log that shows more of it, or by item alone ({}) if queries are rare.", Option("by", None)),
-    )
-
-
-@finding("chosen", "Estimator chosen", cause="choice")
-def chosen(found: SelectedMemberEvidence) -> Statement:
-    return _window(found) if found.bias is None else _bound(found, found.bias)
-
-
-def _window(found: SelectedMemberEvidence) -> Statement:
-    names, trusted = found.names, found.trusted
-    if trusted is None:
-        message = f"This is `{names[0]}`, which assumes the least: none of the {len(names)} estimates can be trusted."
-        return Statement("note", message, f"Log more, or {CLOSER}.")
-    reason = f"all {len(names)} estimates agree, and it has the smallest standard error"
-    if found.refuted is not None:
-        refuted = names[found.refuted]
-        reason = f"it has the smallest standard error of the estimates before `{refuted}`, which disagrees with them"
-    unchecked = f" No estimate before `{names[trusted]}` can be trusted, so its assumptions are not checked."
-    return Statement(
-        "warning" if trusted else "note",
-        f"This is `{names[found.chosen]}`: {reason} (SLOPE: the ranges of value +- 2 standard errors must overlap)."
-        + (unchecked if trusted else ""),
-        f"No log can tell for sure which estimate is right, so the interval also contains that of `{names[trusted]}`.",
-    )
-
-
-def _bound(found: SelectedMemberEvidence, bias: float) -> Statement:
-    free, chosen, sound = f"`{found.names[0]}`", found.names[found.chosen], found.trusted == 0
-    several = len(found.names) > 1
-    reason = f"none of {len(found.names) - 1} bounds on its weights has a smaller estimated squared error."
-    reason = reason if several else "every bound in the grid leaves nothing of its weights."
-    remedy = "Its interval is the one without a choice."
-    if found.chosen:
-        reason = (
-            f"of {len(found.names)} bounds on the weights, it has the smallest estimated squared error. The weight "
-            f"that it removes causes a bias of about {bias:.2g}."
-        )
-        remedy = (
-            "No log can tell for sure what the removed weight would have earned, so the interval also "
-            f"contains that of {free}."
-        )
-    unchecked = "" if sound else f" The error of {free} is unknown, so the interval may still be too narrow."
-    return Statement("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)
-
-
-@finding("chosen-estimator", "Estimator chosen by its error", cause="choice")
-def chosen_estimator(found: SelectorEvidence) -> Statement:
-    name, trusted = quote(found.chosen), quote(found.trusted or "")
-    if found.error is None:
-        message = f"This is {name}, which assumes the least: none of the {found.among} estimates can be used."
-        return Statement("warning", message, f"Log more, or {CLOSER}.")
-    message = (
-        f"This is {name}: its estimated error of {number(found.error)} is the smallest of {found.among} candidates"
-    )
-    refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
-    if found.trusted is None:
-        why = "Its standard error is based on few rows"
-        if found.choice_refuted:
-            why = "It differs from an estimate that assumes less by more than its own standard error"
-        message += f". {why}, and every other candidate is unreliable or contradicted.{refuted}"
-        return Statement("serious" if found.choice_refuted else "warning", message, f"Log more, or {CLOSER}.")
-    if found.trusted == found.chosen:
-        message += ", and it assumes the least of the reliable ones"
-    else:
-        least = f"the reliable candidate that assumes the least, has {number(found.trusted_error)}"
-        message += f"; {trusted}, {least}"
-    unchecked = f" The assumptions of {trusted} are not checked." if found.unchecked else ""
-    return Statement(
-        "warning" if found.unchecked else "note",
-        f"{message}.{refuted}{unchecked}",
-        f"The choice was made on the same rows, so the interval also contains that of {trusted}. `offrank select "
-        "estimators` lists all estimated errors.",
     )

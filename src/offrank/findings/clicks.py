@@ -1,11 +1,14 @@
 """Click models: how they were learnt, what they predict, and the curves and judgements that come of them."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..language.formatting import percent, with_error
+from ..sums.estimate import Interval
 from ..wording import ColumnNames, Wording
-from .evidence_clicks import FitEvidence, HarvestEvidence, JudgementsEvidence, NetworkEvidence, PredictionEvidence
 from .registry import Statement, finding
 
 MANY_IMPOSSIBLE = 0.05
@@ -17,22 +20,14 @@ CONTINUATION_ERROR = 0.3
 VARIABILITY = 0.02
 """Variance of ranks below which the continuation rests on a few documents that moved by chance."""
 LEAST_MOVING = 0.1
-"""Share of the variance of ranks within documents below which satisfactions at the bottom are too high.
-
-Between the worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too few logs (0.05) and in
-enough (0.2).
-"""
+"""Share of the variance of ranks within documents below which satisfactions at the bottom are too high: between the
+worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too few logs (0.05) and in enough (0.2)."""
 TRUST_ERROR = 0.42
-"""Standard error of the logarithm of hit above which trust and attraction are not told apart: a factor of 1.5.
-
-By `benchmarks/click_sorted.py`, where hit is right to .15 on the average of logs, most logs are below.
-"""
+"""Standard error of the logarithm of hit above which trust and attraction are not told apart, a factor of 1.5. Where
+hit is right to .15 on the average of logs, most logs are below (`benchmarks/click_sorted.py`)."""
 FARTHEST = 0.1
-"""Difference of the weights at which learning ends above which they are unknown.
-
-Of 144 logs of benchmarks/mixture_weights.py, the weights of those below err by .05 on average, of those above by .16 to
-.28.
-"""
+"""Difference of the weights at which learning ends above which they are unknown. Of 144 logs of
+benchmarks/mixture_weights.py, the weights of those below err by .05 on average, of those above by .16 to .28."""
 BENT = 0.01
 """How far a prior that all documents share may move a continuation, before the order of the documents matters."""
 MANY_UNSEEN = 0.2
@@ -48,6 +43,97 @@ FEW_CLICKS = 30
 MANY_WIDE = 0.1
 """Share of the documents whose interval spans more than two grades."""
 MOST_WIDE = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarvestEvidence:
+    """A harvested examination curve [k].
+
+    linked: whether a rank can be compared with the first. clicks: on documents also shown at other ranks.
+    high: the upper ends of the interval.
+    """
+
+    linked: tuple[bool, ...] = ()
+    clicks: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitEvidence:
+    """The evidence about the training data of a click model.
+
+    - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
+    - beyond: share of the clicks that the model rules out and leaves out.
+    - hidden: share of the impressions in cells whose examination the log does not identify.
+    - error, rank_variability: of models that read from the top: the standard error of the continuation, on the logit
+      scale (quadratic mean, each entry by its trials), and the variance of a document's rank.
+    - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
+    - moving: of `dbn`: share of the variance of ranks that is within documents.
+    - unlinked: values of a context whose examination cannot be compared with that of most impressions.
+    - split: standard error of the logarithm of a chance that tells clicks of trust from the worth of documents.
+    - divided: of a mixture: the largest difference between weights at which learning ended.
+    - settled: whether learning ended by its tolerance; rounds: how many it took.
+    """
+
+    clicked: bool = True
+    skipped: bool = True
+    beyond: float = 0.0
+    hidden: float = 0.0
+    error: float = 0.0
+    rank_variability: float = math.inf
+    moving: float = 1.0
+    split: float = 0.0
+    unlinked: tuple[str, ...] = ()
+    divided: float = 0.0
+    bend: float = 0.0
+    settled: bool = True
+    rounds: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionEvidence:
+    """The evaluation of a click model on a log.
+
+    sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
+    training log, and of this one. impossible: sessions to which it gives probability 0. features: whether the model
+    reads what unseen documents are like. ahead: its log-likelihood a session less that of the click rates by rank of
+    its training log; None if unknown.
+    """
+
+    sessions: int = 0
+    unseen: float = 0.0
+    learnt: int = 0
+    slots: int = 0
+    impossible: int = 0
+    features: bool = False
+    ahead: Interval | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkEvidence:
+    """A neural click model beside `ubm`, which has learnt from the same sessions.
+
+    ahead: its log-likelihood less that of `ubm`, in nats a held-out session, with its standard error; NaN if unknown.
+    """
+
+    model: str = ""
+    ahead: float = math.nan
+    error: float = math.nan
+    sessions: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgementsEvidence:
+    """The judgements of documents by a click model.
+
+    documents: their number. wide: those whose interval spans more than two grades. intervals: whether there are any.
+    alike: whether all have the same relevance.
+    """
+
+    documents: int = 0
+    wide: int = 0
+    intervals: bool = True
+    alike: bool = False
 
 
 @finding("no-clicks", "Clicks", lambda found: not found.clicked, cause="click model")
@@ -73,9 +159,8 @@ def only_clicks(_: FitEvidence) -> Statement:
 def impossible_clicks(found: FitEvidence) -> Statement:
     return Statement(
         "serious" if found.beyond > MANY_IMPOSSIBLE else "warning",
-        f"{percent(found.beyond, 1)} of the clicks follow an earlier click in their session, which the "
-        "cascade model rules "
-        "out. They were ignored.",
+        f"{percent(found.beyond, 1)} of the clicks follow an earlier click in their session, which the cascade model "
+        "rules out. They were ignored.",
         "Use a model that allows several clicks: dcm, ccm, dbn or ubm.",
     )
 
@@ -96,9 +181,8 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
         return Statement(
             "warning",
             f"{percent(found.hidden, 0)} of the views are at positions whose examination cannot be estimated from "
-            "this log: "
-            "almost no document was clicked both there and elsewhere. The estimates assume that documents are "
-            "equally attractive at all positions.",
+            "this log: almost no document was clicked both there and elsewhere. The estimates assume that documents "
+            "are equally attractive at all positions.",
             "Use this model only to predict clicks on rankings like those in the log. To learn examination and "
             "relevance, use a log in which documents change positions.",
         )
@@ -117,9 +201,8 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
 def satisfaction_unknown(found: FitEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Documents rarely changed ranks ({percent(found.moving, 0)} of the variance of ranks is within "
-        "documents). Clicks "
-        "below a document that is always shown low say little about whether it satisfies: its satisfaction and "
+        f"Documents rarely changed ranks ({percent(found.moving, 0)} of the variance of ranks is within documents). "
+        "Clicks below a document that is always shown low say little about whether it satisfies: its satisfaction and "
         "relevance are overestimated, too often beyond their intervals.",
         "Compare documents by their attractiveness, or use a log in which documents change ranks.",
     )
@@ -190,9 +273,8 @@ def unseen_documents(found: PredictionEvidence) -> Statement:
         )
     return Statement(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
-        f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the "
-        "model treats them "
-        "as average documents.",
+        f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the model "
+        "treats them as average documents.",
         "Train on a log with the same queries and items. If they are the same, check how their ids are written.",
     )
 

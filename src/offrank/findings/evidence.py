@@ -1,4 +1,4 @@
-"""The evidence that findings use: plain numbers, whose defaults lead to no finding."""
+"""The evidence about a log: plain numbers, whose defaults lead to none of the findings that read them."""
 
 from __future__ import annotations
 
@@ -9,163 +9,54 @@ from typing import Any
 
 from ..sums.estimate import Interval
 from ..sums.outcome_shape import USUAL, OutcomeShape
-from .evidence_rows import NOTHING_KEPT, KeptEvidence
-from .row import Row
+
+Both = tuple[float, float]
+"""Of the rows without a click, and of those with one."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClustersEvidence:
-    """The evidence about the dependence between the rows of an estimate.
+class UnreadRate:
+    """A column that is not read and follows the outcome: its value in rows of the least outcome, and of the largest."""
 
-    - column, clusters, effective, design_effect: the clusters used (column None: none), how many there
-      are, the equivalent number of equal size, and their variance over that of independent rows. chosen: that
-      the column was chosen automatically.
-    - apart, values, missed: clusters that were found but not used, how many there are, and their design effect.
-    - method: of the interval. group: of one of several groups of the log.
+    column: str = "keep_prob"
+    low: float = 1.0
+    high: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptEvidence:
+    """The rows without and with a click, and the share of them that was kept.
+
+    - rows: that were read. impressions: the sum of their 1 / inclusion, with its variance over which rows were kept.
+    - apart: how far the mean inclusion of both differs, in standard errors; infinite where it is constant in both.
+    - clicks: whether the outcome is clicked or not, rather than a grade or an amount.
+    - read, left_out: rows read, and left out while reading; of these by_outcome: for what their clicks or reward hold;
+      tested: others whose outcome is known. earned: the mean of those read and those tested; gap: in standard errors.
+    - totals: the true numbers of impressions, `clicked` and `all`, as far as the user gave them.
+    - unread: a column that may be the rate with which rows were kept, and is not read as such.
     """
 
-    column: str | None = None
-    clusters: int = 0
-    effective: float = math.inf
-    design_effect: float | None = None
-    chosen: bool = False
-    apart: str | None = None
-    values: int = 0
-    missed: float | None = None
-    method: str = "normal"
-    group: bool = False
+    rows: Both = (0.0, 0.0)
+    impressions: Both = (0.0, 0.0)
+    variance: Both = (0.0, 0.0)
+    apart: float = 0.0
+    clicks: bool = True
+    read: int = 0
+    left_out: int = 0
+    by_outcome: int = 0
+    tested: int = 0
+    earned: Both = (0.0, 0.0)
+    gap: float = 0.0
+    totals: Mapping[str, float] = field(default_factory=dict)
+    unread: UnreadRate | None = None
+
+    def estimated(self, which: str) -> Both:
+        """The number of impressions, `clicked` or `all`, that the rows stand for, and its variance."""
+        first = 1 if which == "clicked" else 0
+        return sum(self.impressions[first:]), sum(self.variance[first:])
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingEvidence:
-    """Evaluation on training rows. share: of the evaluated rows, those in the training log. policy: it is a policy."""
-
-    share: float = 0.0
-    policy: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class CurveEvidence:
-    """An examination curve [k], top first."""
-
-    curve: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowsEvidence:
-    """The rows of a log. copies: a lower bound of the share that are copies of others."""
-
-    copies: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountingEvidence:
-    """Propensities counted in the log. rows: mean number per context, over rows; by: the column of contexts."""
-
-    rows: float = math.inf
-    by: str = "query"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectedMemberEvidence:
-    """The choice between several estimators by the data; the first of them assumes least.
-
-    chosen: its index in names. refuted: the first that contradicts those before it. trusted: the first whose error is
-    known. bias: the estimated one of the chosen bound on weights; None where SLOPE chose.
-    """
-
-    names: tuple[str, ...]
-    chosen: int = 0
-    refuted: int | None = None
-    trusted: int | None = 0
-    bias: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectorEvidence:
-    """The choice of an estimator by its estimated error.
-
-    chosen, error: its spelling and its estimated error, None if no candidate can be used. among: number of candidates.
-    trusted, trusted_error: the least assuming one with a reliable standard error that is not refuted, or None.
-    refuted: candidates that are off by more than their standard error, each with the less assuming one that shows it.
-    unchecked: whether the trusted one assumes anything. choice_refuted: whether the chosen one is off so far itself.
-    """
-
-    chosen: str = "ips"
-    error: float | None = 0.0
-    among: int = 1
-    trusted: str | None = "ips"
-    trusted_error: float = 0.0
-    refuted: tuple[tuple[str, str], ...] = ()
-    unchecked: bool = False
-    choice_refuted: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class DisagreementEvidence:
-    """The comparison of an estimate with one of fewer assumptions about users, on the same rows.
-
-    - other, other_assumes, other_sound: spelling of that one, its assumptions, and whether nothing serious is known of
-      its estimate. further: the further assumptions of the judged one.
-    - difference: judged minus other, paired. width: of the judged estimate's interval.
-    - error_ratio: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
-    - pairs: number of comparisons in the run.
-    - missing, own_missing: what each value (of the other, of the judged one) may lack, since so short a log hides a
-      share of the target's slates or items from it.
-    """
-
-    other: str
-    difference: Interval = Interval(0.0, 0.0, 0.0, 0.0)  # noqa: RUF009
-    width: float = math.inf
-    further: frozenset[str] = frozenset()
-    other_assumes: frozenset[str] = frozenset()
-    other_sound: bool = True
-    error_ratio: float = 1.0
-    pairs: int = 1
-    missing: float = 0.0
-    own_missing: float = 0.0
-
-    @property
-    def deviations(self) -> float:
-        """The difference beyond what either may lack, in standard errors, as a normal deviate."""
-        away = self.difference.value
-        nearest = min(away, self.missing) if away > 0 else max(away, -self.own_missing)
-        if not self.difference.standard_error > 0 or away == nearest:
-            return 0.0
-        return self.difference.deviation(nearest) / self.error_ratio
-
-    @property
-    def decisive(self) -> bool:
-        """Whether the other one is decisive: it is sound and assumes nothing."""
-        return self.other_sound and not self.other_assumes
-
-
-@dataclass(frozen=True, kw_only=True)
-class PropensitiesEvidence:
-    """The largest of the inverse propensities of the slates shown."""
-
-    largest: float = math.inf
-
-
-@dataclass(frozen=True, kw_only=True)
-class SupportEvidence:
-    """The share of a target's items that the logging policy never shows.
-
-    shares: [k] of the items at each rank, top first. asked: whether the target is to be evaluated.
-    """
-
-    target: str = "uniform"
-    shares: tuple[float, ...] = ()
-    asked: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class SkippedEvidence:
-    """Rows that were left out while reading. count: number that broke the rule. files: those that were left out."""
-
-    rule: str = ""
-    count: int = 0
-    files: tuple[str, ...] = ()
+NOTHING_KEPT = KeptEvidence()
 
 
 @dataclass(frozen=True)
@@ -253,68 +144,3 @@ class LogEvidence:
     kept: KeptEvidence = NOTHING_KEPT
     outcome: OutcomeShape = USUAL
     along: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class LawEvidence:
-    """The mean weights of a run, each of which tests the logging policy of the log.
-
-    weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
-    copies: a lower bound of the share of rows that are copies of others. unlisted: as in `LogEvidence`.
-    """
-
-    weights: tuple[tuple[str, Row], ...] = ()
-    targets: int = 1
-    copies: float = 0.0
-    unlisted: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparisonEvidence:
-    """The evidence about a metric of a model.
-
-    ess: effective number of clicked impressions. rejected: share of the clicks that have nothing to be
-    compared with. pairwise: whether the metric compares items shown together. shuffled: whether the slates were
-    drawn uniformly. counted: whether the logging probabilities were counted in the log.
-    """
-
-    ess: float = math.inf
-    rejected: float = 0.0
-    pairwise: bool = False
-    shuffled: bool = True
-    counted: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class PointsEvidence:
-    """The relevance that a CMIP is of. points: whether the model has only point estimates of it, and no posterior."""
-
-    points: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CmipEvidence:
-    """The evidence about a CMIP.
-
-    - value: in nats. n: documents. method, least: its name, and how many documents it needs. permutations: of its test.
-    - grades: their number. left_out: documents of grades that are too small, by grade.
-    - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
-    - constant: whether model or logging policy is constant within every grade, so that nothing was measured. level:
-      whether the policy is, and the model is not.
-    - unpaired: documents whose grade is missing in the other half.
-    - direction: rank correlation with the policy within grades. floor: value and direction of a right model.
-    """
-
-    value: float = 0.0
-    n: int = 0
-    method: str = "binned"
-    least: int = 0
-    permutations: int = 0
-    grades: int = 2
-    left_out: tuple[tuple[float, int], ...] = ()
-    permutable: float = 1.0
-    constant: bool = False
-    level: bool = False
-    unpaired: int = 0
-    direction: Interval | None = None
-    floor: tuple[Interval, Interval] | None = None

@@ -1,9 +1,14 @@
 """The logging policy: whether the log can have been drawn from it, and what its propensities say."""
 
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
 from ..language.formatting import percent
 from ..wording import EstimatorOption, Option, Wording
-from .evidence import CountingEvidence, Frequency, LawEvidence, LogEvidence, PropensitiesEvidence, Repeats
-from .odd_mean import OddMean, odd_mean
+from .evidence import Frequency, LogEvidence, Repeats
+from .odd_mean import LawEvidence, OddMean, odd_mean
 from .registry import Statement, finding
 from .row import Row
 
@@ -27,6 +32,13 @@ FACTOR = 1.5
 LEAST, MOST = 0.7, 1.3
 """Bounds of the mean weight divided by that factor."""
 _ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class PropensitiesEvidence:
+    """The largest of the inverse propensities of the slates shown."""
+
+    largest: float = math.inf
 
 
 def unfit(log: LogEvidence) -> bool:
@@ -223,12 +235,18 @@ def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | No
     )
 
 
-@finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS, cause="counting")
-def few_rows_per_context(found: CountingEvidence) -> Statement:
+@finding(
+    "few-rows-per-context",
+    "Counted propensities",
+    lambda log: log.counted_by is not None and log.rows_per_context < FEW_ROWS,
+    cause="counting",
+)
+def few_rows_per_context(log: LogEvidence) -> Statement:
     return Statement(
         "warning",
-        f"The propensities were estimated from {found.rows:.3g} rows per value of `{found.by}`. Slates that were "
-        "never shown there count as impossible, so plain estimates are too low and their intervals too narrow.",
+        f"The propensities were estimated from {log.rows_per_context:.3g} rows per value of `{log.counted_by}`. Slates "
+        "that were never shown there count as impossible, so plain estimates are too low and their intervals too "
+        "narrow.",
         "Use a self-normalised estimator or a wide window (snipm, interpol), count by a coarser column, or log "
         "propensities.",
     )

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..language.formatting import Span
 from ..sums.estimate import Interval
 from ..wording import Verb, Wording
-from .evidence import LawEvidence, LogEvidence
-from .evidence_rows import GroupEvidence
+from .evidence import LogEvidence
 from .logging_policy import sampled_twice
-from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, REFUTED, WEIGHTINGS, odd_mean, refuting
+from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, REFUTED, WEIGHTINGS, LawEvidence, odd_mean, refuting
 from .registry import Statement, finding
 from .row import Row
 
 KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupEvidence:
+    """The mean weights of one group of a log, each of which tests the logging policy in its rows.
+
+    weights: the name, the mean, and a bound of the probability of so high a mean under right propensities.
+    tested: targets times groups, which share the false alarms.
+    """
+
+    weights: tuple[tuple[str, Interval, float], ...] = ()
+    tested: int = 1
 
 
 @finding(

@@ -1,9 +1,13 @@
 """Measures of models and rankings: conditional mutual information, and comparisons of clicked items."""
 
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
 from ..language.formatting import Span, percent
+from ..sums.estimate import Interval
 from ..wording import Option, Wording
-from .evidence import CmipEvidence, ComparisonEvidence, PointsEvidence
-from .evidence_clicks import SelectionEvidence
 from .registry import Statement, finding
 
 PERMUTABLE = 0.5
@@ -12,6 +16,54 @@ FEW_COMPARISONS = 100.0
 """Clicked impressions."""
 MOSTLY = 0.95
 """Share of the clicks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonEvidence:
+    """The evidence about a metric of a model.
+
+    ess: effective number of clicked impressions. rejected: share of the clicks that have nothing to be
+    compared with. pairwise: whether the metric compares items shown together. shuffled: whether the slates were
+    drawn uniformly. counted: whether the logging probabilities were counted in the log.
+    """
+
+    ess: float = math.inf
+    rejected: float = 0.0
+    pairwise: bool = False
+    shuffled: bool = True
+    counted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CmipEvidence:
+    """The evidence about a CMIP.
+
+    - value: in nats. n: documents. method, least: its name, and how many documents it needs. permutations: of its test.
+    - grades: their number. left_out: documents of grades that are too small, by grade.
+    - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
+    - constant: whether model or logging policy is constant within every grade, so that nothing was measured. level:
+      whether the policy is, and the model is not.
+    - unpaired: documents whose grade is missing in the other half.
+    - direction: rank correlation with the policy within grades. floor: value and direction of a right model.
+    - points: whether the model has only point estimates of relevance, and no posterior. counted: whether the mean rank
+      in the log replaces the expected one.
+    """
+
+    value: float = 0.0
+    n: int = 0
+    method: str = "binned"
+    least: int = 0
+    permutations: int = 0
+    grades: int = 2
+    left_out: tuple[tuple[float, int], ...] = ()
+    permutable: float = 1.0
+    constant: bool = False
+    level: bool = False
+    unpaired: int = 0
+    direction: Interval | None = None
+    floor: tuple[Interval, Interval] | None = None
+    points: bool = False
+    counted: bool = False
 
 
 @finding("few-documents", "Documents", lambda found: found.n < found.least, cause="measure")
@@ -121,9 +173,8 @@ def carries_policy(found: CmipEvidence) -> Statement:
 def few_exchanges(found: CmipEvidence) -> Statement:
     return Statement(
         "warning",
-        f"Only {percent(found.permutable, 0)} of the documents share their grade and cluster with another "
-        "document: the "
-        "p-value is based on these alone.",
+        f"Only {percent(found.permutable, 0)} of the documents share their grade and cluster with another document: "
+        "the p-value is based on these alone.",
         "A large p-value says little here. Rely on the interval, or judge more documents per query.",
     )
 
@@ -152,7 +203,7 @@ def biased_method(found: CmipEvidence) -> Statement:
 
 
 @finding("point-estimates", "Point estimates", lambda found: found.points, cause="method")
-def point_estimates(_: PointsEvidence) -> Statement:
+def point_estimates(_: CmipEvidence) -> Statement:
     return Statement(
         "warning",
         "The model has no posterior, so CMIP is computed from point estimates. Their noise depends on how often a "
@@ -163,7 +214,7 @@ def point_estimates(_: PointsEvidence) -> Statement:
 
 
 @finding("counted-ranks", "Counted ranks", lambda found: found.counted, cause="counting")
-def counted_ranks(_: SelectionEvidence) -> Statement:
+def counted_ranks(_: CmipEvidence) -> Statement:
     return Statement(
         "note",
         "The logging policy does not give the expected rank of a document, so its mean rank in the log is used. "

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
 
 from ..inference.pareto import odd_weights, unseen
 from ..sums.estimate import Interval
-from .evidence import LawEvidence, LogEvidence
+from .evidence import LogEvidence
 from .row import Row
 
 ODD, IMPOSSIBLE = 3.3, 5.0
@@ -27,8 +28,22 @@ _ROUNDING = 1e-6
 """If weights do not vary, their mean differs from 1 by rounding errors only."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class LawEvidence:
+    """The mean weights of a run, each of which tests the logging policy of the log.
+
+    weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
+    copies: a lower bound of the share of rows that are copies of others. unlisted: as in `LogEvidence`.
+    """
+
+    weights: tuple[tuple[str, Row], ...] = ()
+    targets: int = 1
+    copies: float = 0.0
+    unlisted: bool = False
+
+
 class OddMean(NamedTuple):
-    """A mean weight that is not 1: whose, how many standard errors from 1, and the factor of the sub-sampling."""
+    """A mean weight that is not 1, of what, how many standard errors from 1, and the factor of the sub-sampling."""
 
     name: str
     mean: Interval

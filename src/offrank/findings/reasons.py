@@ -1,15 +1,24 @@
-"""The reasons of a verdict: findings in the order in which they should be read, each cause once."""
+"""What a verdict says beside its answer: reasons not to trust it, and assumptions that its log cannot test.
+
+Reasons are findings in the order in which they should be read, each cause once; of assumptions, what fits the log comes
+first. There are at most three of either.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
+from ..language.assumptions import as_model, needs_curve
 from ..sums.estimate import Caution
 from ..wording import joined
 from .registry import SEVERITIES, has_cause
 
 MOST_REASONS = 3
+MOST_ASSUMPTIONS = 3
+RARE_CLICKS = 0.02
+"""Clicks per shown item; where they are rarer, those that were lost, added or not yet there weigh most."""
 IN_CLICKS = "clicks"
 """The outcome of numbers of clicks where the log has a reward that is not their sum."""
 
@@ -63,3 +72,157 @@ def reasons(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
         key = (SEVERITIES[worst.severity], not of_log, has_cause(worst, "overlap"), -len(names), place)
         ranked.append((key, Reason(worst.code, worst.message, worst.remedy, () if of_log else names)))
     return [reason for _, reason in sorted(ranked, key=lambda one: one[0])]
+
+
+Concerns = Literal["level", "change", "both"]
+"""The number that is wrong where it fails: clicks lost at random lower all levels, but no relative change."""
+_NUMBERS: dict[Concerns, str] = {"level": "level", "change": "change", "both": "level and change"}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """An assumption that no check of the log can test.
+
+    code: stable, also of its paragraph in docs/concepts/trust.md. text: a clause. concerns: which number rests on it.
+    why: what happens where it is wrong.
+    """
+
+    code: str
+    text: str
+    concerns: Concerns
+    why: str
+
+    @property
+    def in_words(self) -> str:
+        """The clause, and the number that rests on it."""
+        return f"{self.text} ({_NUMBERS[self.concerns]})"
+
+    def to_dict(self) -> dict[str, str]:
+        """Code, text and what it concerns; the paragraph is in the documentation."""
+        return {"code": self.code, "text": self.text, "concerns": self.concerns}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of a log and a target, by which assumptions are left out or come first.
+
+    - tested: what this log could test: where it is wrong, a finding says so. Checks of the outcome add theirs.
+    - sampled: whether rows were kept at rates, which `inclusion` has. rewards: whether the outcome is no click.
+    - rare: whether fewer than `RARE_CLICKS` of the shown items were clicked.
+    - scored: whether the target reads scores that the logging policy does not. recurs: whether users or queries return.
+    - days: whether the log has rows of several days, or is several logs together.
+    """
+
+    tested: frozenset[Assumption] = frozenset()
+    sampled: bool = False
+    rewards: bool = False
+    rare: bool = False
+    scored: bool = False
+    recurs: bool = False
+    days: bool = False
+
+
+CLICKS_LOGGED = Assumption(
+    "every-click-logged",
+    "every click was logged, and none by robots",
+    "level",
+    "Clicks lost at random make every value too low by the same share. Clicks lost more often at the top, or for "
+    "one kind of item, favour rankings that show them elsewhere. Robots that click on everything make all values "
+    "too high, and all relative changes too small.",
+)
+ROWS_KEPT = Assumption(
+    "rows-kept-blindly",
+    "rows were kept independently of their outcome",
+    "level",
+    "If impressions without a click were thinned out and nothing corrects for it, every value is too high by a "
+    "factor that no weight reveals.",
+)
+RATES = Assumption(
+    "right-rates",
+    "the rates in `inclusion` are right",
+    "level",
+    "If impressions without a click were kept with .10 and .15 was written, every value is 40 % too high. The true "
+    "numbers of impressions, given by `totals`, test the rates.",
+)
+REWARDS_LOGGED = Assumption(
+    "every-reward-logged",
+    "every reward was logged, in one unit, and is final",
+    "both",
+    "Amounts of two currencies, or orders that are returned later, make values wrong whose weights look normal.",
+)
+SAME_USERS = Assumption(
+    "same-users",
+    "the target's users are like those logged",
+    "both",
+    "A log of signed-in users, or of last Christmas, describes those users and that season only.",
+)
+FROM_ELSEWHERE = Assumption(
+    "target-from-elsewhere",
+    "the target was not made from this log",
+    "change",
+    "A ranker trained on these very clicks contains their noise, and its value is too high here. Models written by "
+    "offrank and columns that count this log's clicks are recognised; the training data of other programs is not.",
+)
+AS_DRAWN = Assumption(
+    "propensities-as-drawn",
+    "slates were drawn with the logged propensities",
+    "both",
+    "If no two rows can be compared and the weights hardly vary, a fixed ranking looks like a random one. "
+    "Propensities made up afterwards then give a wrong value that no check detects.",
+)
+NO_INTERFERENCE = Assumption(
+    "no-interference",
+    "no impression affects the next",
+    "both",
+    "Users who remember earlier visits, stock that runs out, and a ranker that changes what users look for have "
+    "effects that an estimate per impression does not show.",
+)
+CURVE = Assumption(
+    "right-curve",
+    "the examination curve is right",
+    "both",
+    "A wrong curve biases the estimate, while its weights look normal. Estimators that assume no curve can check "
+    "it only as far as they are precise.",
+)
+MODEL = Assumption(
+    "right-model",
+    "users click as the click model says",
+    "both",
+    "The wrong kind of model biases the estimate, while its weights look normal. Models of other kinds show "
+    "whether the value depends on this one.",
+)
+ONE_LOOK = Assumption(
+    "one-look",
+    "the interval is read once, not daily",
+    "change",
+    "If you look every day and stop as soon as an interval decides, you find a difference in about a third of the "
+    "logs that have none. Fix the length of the log before you look.",
+)
+
+
+def untested(
+    assumes: frozenset[str], facts: Facts | None = None, outcome: str = "reward", *, requires_logging: bool = False
+) -> tuple[Assumption, ...]:
+    """The assumptions behind an estimate, at most three: what fits the log and the question first.
+
+    assumes: those about users. facts: by default nothing is known. outcome: of the estimate. requires_logging: whether
+    it depends on the logging policy.
+    """
+    known = Facts() if facts is None else facts
+    drawn = requires_logging and AS_DRAWN not in known.tested
+    earned = REWARDS_LOGGED if known.rewards and outcome == "reward" else CLICKS_LOGGED
+    kept = RATES if known.sampled else ROWS_KEPT
+    fits = {
+        RATES: known.sampled and ROWS_KEPT not in known.tested,
+        AS_DRAWN: drawn,
+        CURVE: needs_curve(assumes),
+        MODEL: as_model(assumes) is not None,
+        earned: known.rare or earned is REWARDS_LOGGED,
+        FROM_ELSEWHERE: known.scored,
+        NO_INTERFERENCE: known.recurs,
+        ONE_LOOK: known.days,
+    }
+    first = [one for one, fitting in fits.items() if fitting]
+    every = dict.fromkeys([*first, earned, kept, SAME_USERS, FROM_ELSEWHERE, NO_INTERFERENCE, ONE_LOOK])
+    tested = known.tested | ({RATES} if ROWS_KEPT in known.tested else frozenset())
+    return tuple(one for one in every if one not in tested)[:MOST_ASSUMPTIONS]

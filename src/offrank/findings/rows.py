@@ -1,12 +1,14 @@
-"""The rows of a log: copies, rows left out or kept, rows that depend on each other, and rows that were learnt from."""
+"""The rows of a log: copies, rows that were left out or kept, and rows that were learnt from."""
+
+from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from ..language.formatting import percent, plural, quote
 from ..log.rules import NO_TABLE, NOT_DRAWN
 from ..wording import ColumnNames, Option, Wording
-from .evidence import ClustersEvidence, RowsEvidence, SkippedEvidence, TrainingEvidence
-from .evidence_rows import KeptEvidence, OwnClicksEvidence
+from .evidence import KeptEvidence, LogEvidence
 from .registry import Statement, finding
 
 FEW_LEFT_OUT = 0.001
@@ -25,14 +27,6 @@ TOTALS_APART = 3.5
 """Standard errors: both numbers together are off in at most one right log in a thousand."""
 TOTALS_NEAR = 0.005
 """Share of a total: an estimate is off by as much, which changes no decision."""
-LARGE_DESIGN_EFFECT = 1.5
-CHANCE = 0.01
-"""Share of logs of independent rows whose design effect triggers a warning."""
-FEW_CLUSTERS = 20
-"""Effective number of clusters."""
-VERY_FEW = 5
-_UNLIKE = 0.9
-"""Ratio of effective to actual clusters below which their unequal size is mentioned."""
 LEAST = 0.05
 """Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
 _FEWEST_CELLS, _FEWEST_COUNTS = 20, 6
@@ -47,6 +41,47 @@ UNLIKELY = 1e-8
 LEFT, NOISE = 0.4, 0.7
 """The largest mean square of residual clicks of a score that was fitted to them, and a bound below that of a score from
 elsewhere: 1 for noise, less where the fit takes some (benchmarks/own_clicks.py prints the smallest found)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkippedEvidence:
+    """Rows that were left out while reading. count: number that broke the rule. files: those that were left out."""
+
+    rule: str = ""
+    count: int = 0
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingEvidence:
+    """Evaluation on training rows. share: of the evaluated rows, those in the training log. policy: it is a policy."""
+
+    share: float = 0.0
+    policy: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnClicksEvidence:
+    """What a score column knows of the clicks of this very log.
+
+    - column, of: its name, and what was counted: clicks per `item`, per `item of a query` or `of a candidate set`.
+    - cells, counts, reproduced: how many have both clicks and impressions without, the different numbers of clicks in
+      them, and the share of these that the score gives to a hundredth of their noise.
+    - pairs, close: pairs of neighbours in the order of the score, and those whose click rates differ by less than a
+      quarter of their noise.
+    - freedom, residual: degrees of freedom of what the score and the ranks leave of the clicks, and its mean square in
+      units of the noise.
+    """
+
+    column: str = "score"
+    of: str = "item"
+    cells: int = 0
+    counts: int = 0
+    reproduced: float = 0.0
+    pairs: int = 0
+    close: int = 0
+    freedom: int = 0
+    residual: float = 1.0
 
 
 @finding("left-out", "Outcome of rows left out", lambda kept: kept.left_out, cause=("sampling", "rows", "outcome"))
@@ -114,11 +149,11 @@ def skipped(found: SkippedEvidence) -> Statement:
     return Statement("warning", message, "Find out why they break it.")
 
 
-@finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0, cause="rows")
-def duplicate_rows(found: RowsEvidence) -> Statement:
+@finding("duplicate-rows", "Rows written twice", lambda log: log.copies > 0, cause="rows")
+def duplicate_rows(log: LogEvidence) -> Statement:
     return Statement(
         "warning",
-        f"At least {percent(found.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
+        f"At least {percent(log.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
         "often than in independent impressions.",
         "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
         "remove them, or cluster by what they share.",
@@ -135,9 +170,8 @@ def kept_by_outcome(kept: KeptEvidence) -> Statement:
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
     return Statement(
         "note",
-        "Rows were kept depending on whether they were clicked. Every estimate depends on the rates in "
-        f"`inclusion`, which this log cannot test. They imply {every:,.0f} impressions, {clicked:,.0f} of them with "
-        "a click.",
+        "Rows were kept depending on whether they were clicked. Every estimate depends on the rates in `inclusion`, "
+        f"which this log cannot test. They imply {every:,.0f} impressions, {clicked:,.0f} of them with a click.",
         Wording("To test the rates, give the true numbers of impressions, clicked and in all ({}).", Option("totals")),
     )
 
@@ -192,75 +226,6 @@ def totals(kept: KeptEvidence) -> Statement | None:
     )
 
 
-@finding(
-    "clustered",
-    "Clusters",
-    lambda found: found.column is not None and found.chosen and (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT,
-    cause="dependence",
-)
-def clustered(found: ClustersEvidence) -> Statement:
-    return Statement(
-        "note",
-        f"Rows with the same `{found.column}` are correlated (design effect {found.design_effect:.1f}): the interval "
-        f"is computed from the sums of about {found.clusters:,} clusters.",
-        Wording(
-            "Keep it, unless the question is about exactly these values: {} treats rows as independent, and {} "
-            "names another column.",
-            Option("cluster", None),
-            Option("cluster", "column"),
-        ),
-    )
-
-
-@finding("unclustered", "Clusters", lambda found: found.apart is not None, cause="dependence")
-def unclustered(found: ClustersEvidence) -> Statement | None:
-    if found.group and found.values == 1:
-        return None  # a group of this column has only one of its values
-    effect, column = found.missed or 1.0, found.apart
-    severe = effect > most_by_chance(found.values - 1)
-    if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):
-        return None
-    reason = f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster"
-    reason, remedy = (
-        f"{reason} by",
-        Wording("Log more values, or use {} for the wide interval.", Option("cluster", column)),
-    )
-    if found.method == "bernstein":
-        reason = "Bernstein intervals cannot use clusters"
-        remedy = Wording("Use {} or bootstrap, which cluster by this column.", Option("interval", "studentised"))
-    return Statement(
-        "warning" if severe else "note",
-        f"{reason}: rows are treated as independent, and the interval applies to these values of `{column}` only"
-        + (f" (design effect {effect:.1f})." if found.values > 1 else "."),
-        remedy,
-    )
-
-
-def most_by_chance(freedom: int) -> float:
-    """The design effect that one log in a hundred of independent rows exceeds."""
-    from scipy.special import chdtri
-
-    return float(chdtri(freedom, CHANCE)) / freedom if freedom > 0 else math.inf
-
-
-@finding(
-    "few-clusters",
-    "Clusters",
-    lambda found: found.column is not None and round(found.effective, 6) < FEW_CLUSTERS,
-    cause="dependence",
-)
-def few_clusters(found: ClustersEvidence) -> Statement:
-    worth = round(found.effective, 6)
-    only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
-    unlike = f", which carry the information of about {worth:.1f} equal ones"
-    message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
-    return Statement(
-        "serious" if worth < VERY_FEW else "warning",
-        message if found.clusters > 1 else f"The log has only one cluster (value of `{found.column}`).",
-        "Log more clusters, or cluster by a finer column.",
-    )
-
-
 @finding("same-log", "Training rows", lambda found: found.share >= LEAST, cause="provenance")
 def same_log(found: TrainingEvidence) -> Statement:
     held_out = Wording(
@@ -269,9 +234,8 @@ def same_log(found: TrainingEvidence) -> Statement:
     model = "fit the click model to another day's log, or judge another model."
     return Statement(
         "serious",
-        f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them "
-        "better than new "
-        "ones, so the estimate is too optimistic.",
+        f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them better than "
+        "new ones, so the estimate is too optimistic.",
         "Evaluate on other impressions: " + (held_out if found.policy else model),
     )
 

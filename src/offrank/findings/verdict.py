@@ -20,10 +20,9 @@ from typing import Any, Literal, NoReturn
 from ..language.assumptions import CLIPPED, in_words
 from ..language.formatting import Span
 from ..sums.estimate import Caution, Interval
-from .reasons import MOST_REASONS, Reason, against_all, first_words, reasons
+from .reasons import MOST_REASONS, Assumption, Facts, Reason, against_all, first_words, reasons, untested
 from .registry import SEVERITIES, causes_of, has_cause
 from .row import Row
-from .untested import Assumption, Facts, untested
 
 Decision = Literal["better", "worse", "no clear difference", "unknown"]
 Trust = Literal["sound", "with care", "none"]

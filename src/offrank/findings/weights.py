@@ -1,12 +1,14 @@
-"""The weights of an estimate: how many rows they leave, which are large or bounded, and which have not occurred yet."""
+"""What an estimate rests on: its weights, rewards and clusters, and those that have not occurred yet."""
+
+from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from ..inference.unseen import hides
 from ..language.formatting import percent
 from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
 from ..wording import EstimatorOption, Option, Wording, joined
-from .evidence_rows import RareEvidence
 from .registry import Statement, finding
 from .row import Row
 
@@ -35,22 +37,57 @@ SKEWED = 0.7
 """Skewness of the sum of the rewards, with those that the log is too short to show: that of two equal rewards. Where it
 is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at least 94 of 100 logs of 1,000 rows
 (benchmarks/skewed_rewards.py)."""
+LARGE_DESIGN_EFFECT = 1.5
+CHANCE = 0.01
+"""Share of logs of independent rows whose design effect triggers a warning."""
+FEW_CLUSTERS = 20
+"""Effective number of clusters."""
+VERY_FEW = 5
+_UNLIKE = 0.9
+"""Ratio of effective to actual clusters below which their unequal size is mentioned."""
 CLOSER = "evaluate a policy that is closer to the logging policy"
+
+
+@dataclass(frozen=True)
+class RareEvidence:
+    """Whether rewards are too rare for the weights that meet them.
+
+    n: impressions read. seen: the share of the standard error, of the value or of its difference, that the log's own
+    rows show. weight: of the heaviest rows. expected: rewarded rows with about such a weight that such a log holds.
+    """
+
+    n: int = 0
+    seen: float = 1.0
+    weight: float = 1.0
+    expected: float = math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClustersEvidence:
+    """The evidence about the dependence between the rows of an estimate.
+
+    - column, clusters, effective, design_effect: the clusters used (column None: none), how many there
+      are, the equivalent number of equal size, and their variance over that of independent rows. chosen: that
+      the column was chosen automatically.
+    - apart, values, missed: clusters that were found but not used, how many there are, and their design effect.
+    - method: of the interval. group: of one of several groups of the log.
+    """
+
+    column: str | None = None
+    clusters: int = 0
+    effective: float = math.inf
+    design_effect: float | None = None
+    chosen: bool = False
+    apart: str | None = None
+    values: int = 0
+    missed: float | None = None
+    method: str = "normal"
+    group: bool = False
 
 
 def items_help(slots: int, kind: str) -> bool:
     """Whether an estimator of items may help: slates are weighted, and the log has clicks in several slots."""
     return slots > 1 and kind == "slates"
-
-
-def _log_more(found: Row) -> str:
-    """The remedy for too few effective rows."""
-    if found.kind == "logged":
-        return "Log more."
-    if not items_help(found.slots, found.kind):
-        return f"Log more, or {CLOSER}."
-    items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
-    return Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
 
 
 def _clip(found: Row, verb: str = "clip") -> str:
@@ -71,7 +108,13 @@ def low_ess(found: Row) -> Statement:
         message += (
             f". This log's own weights suggest {ess:.0f}, which is too many: the largest weights are still to come"
         )
-    return Statement("serious", f"{message}.", _log_more(found))
+    if found.kind == "logged":
+        return Statement("serious", f"{message}.", "Log more.")
+    if not items_help(found.slots, found.kind):
+        return Statement("serious", f"{message}.", f"Log more, or {CLOSER}.")
+    items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
+    remedy = Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
+    return Statement("serious", f"{message}.", remedy)
 
 
 @finding(
@@ -232,4 +275,73 @@ def counted_propensities(_: Row) -> Statement:
         "note",
         "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log propensities with every impression.",
+    )
+
+
+@finding(
+    "clustered",
+    "Clusters",
+    lambda found: found.column is not None and found.chosen and (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT,
+    cause="dependence",
+)
+def clustered(found: ClustersEvidence) -> Statement:
+    return Statement(
+        "note",
+        f"Rows with the same `{found.column}` are correlated (design effect {found.design_effect:.1f}): the interval "
+        f"is computed from the sums of about {found.clusters:,} clusters.",
+        Wording(
+            "Keep it, unless the question is about exactly these values: {} treats rows as independent, and {} "
+            "names another column.",
+            Option("cluster", None),
+            Option("cluster", "column"),
+        ),
+    )
+
+
+@finding("unclustered", "Clusters", lambda found: found.apart is not None, cause="dependence")
+def unclustered(found: ClustersEvidence) -> Statement | None:
+    if found.group and found.values == 1:
+        return None  # a group of this column has only one of its values
+    effect, column = found.missed or 1.0, found.apart
+    severe = effect > most_by_chance(found.values - 1)
+    if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):
+        return None
+    reason = f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster"
+    reason, remedy = (
+        f"{reason} by",
+        Wording("Log more values, or use {} for the wide interval.", Option("cluster", column)),
+    )
+    if found.method == "bernstein":
+        reason = "Bernstein intervals cannot use clusters"
+        remedy = Wording("Use {} or bootstrap, which cluster by this column.", Option("interval", "studentised"))
+    return Statement(
+        "warning" if severe else "note",
+        f"{reason}: rows are treated as independent, and the interval applies to these values of `{column}` only"
+        + (f" (design effect {effect:.1f})." if found.values > 1 else "."),
+        remedy,
+    )
+
+
+def most_by_chance(freedom: int) -> float:
+    """The design effect that one log in a hundred of independent rows exceeds."""
+    from scipy.special import chdtri
+
+    return float(chdtri(freedom, CHANCE)) / freedom if freedom > 0 else math.inf
+
+
+@finding(
+    "few-clusters",
+    "Clusters",
+    lambda found: found.column is not None and round(found.effective, 6) < FEW_CLUSTERS,
+    cause="dependence",
+)
+def few_clusters(found: ClustersEvidence) -> Statement:
+    worth = round(found.effective, 6)
+    only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
+    unlike = f", which carry the information of about {worth:.1f} equal ones"
+    message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
+    return Statement(
+        "serious" if worth < VERY_FEW else "warning",
+        message if found.clusters > 1 else f"The log has only one cluster (value of `{found.column}`).",
+        "Log more clusters, or cluster by a finer column.",
     )

@@ -18,7 +18,7 @@ from ..clicks.base import Role
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence import PointsEvidence
+from ..findings.measure import CmipEvidence
 from ..log.batch import Contexts, Floats, Integers
 from .cmip_floor import imagined
 from .cmip_methods import CmiMethod
@@ -127,5 +127,5 @@ def judged(
     if permutations is None and chosen is not None and seen.shape[1] > 1:
         permutations = min(chosen.permutations, PERMUTATIONS)
     found = cmip(seen, logging, grade, method, seed=seed, permutations=permutations, floor=floor, **how)
-    points = cautions_for(PointsEvidence(points=not has_posterior(model)))
+    points = cautions_for(CmipEvidence(points=not has_posterior(model)))
     return replace(found, warnings=(*found.warnings, *points))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence import CmipEvidence
+from ..findings.measure import CmipEvidence
 from ..frames import plain, plain_fields
 from ..language.argument import interval_level
 from ..language.formatting import Span

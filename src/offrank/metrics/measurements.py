@@ -10,7 +10,7 @@ from typing import Any
 from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
-from ..findings.evidence import ComparisonEvidence
+from ..findings.measure import ComparisonEvidence
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..log.source import Source

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import UsageError
 from ...findings import cautions_for
-from ...findings.evidence_clicks import NetworkEvidence
+from ...findings.clicks import NetworkEvidence
 from ...language import Say, silent
 from ...language.formatting import with_error
 from ...log.batch import Floats, Integers

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...bounds.ends import Bounds
-from ...findings.reasons import Reason, first_words
-from ...findings.untested import MOST_ASSUMPTIONS
+from ...findings.reasons import MOST_ASSUMPTIONS, Reason, first_words
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...language.assumptions import as_model, in_words
 from ...language.formatting import Span, count, listing, number, percent, plural, quote

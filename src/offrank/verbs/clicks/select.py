@@ -16,7 +16,7 @@ from ...errors import AbilityError
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
 from ...findings import cautions_for, convicting
-from ...findings.evidence_clicks import SelectionEvidence
+from ...findings.measure import CmipEvidence
 from ...frames import plain
 from ...language.argument import seed_number
 from ...log.source import Source
@@ -157,7 +157,7 @@ def select_clicks(
     here = evaluate(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
     debiased = _debiased(graded, found, seen, method, **how)
-    ranked, counted = graded.ndcg(confidence), cautions_for(SelectionEvidence(counted=policy is None))
+    ranked, counted = graded.ndcg(confidence), cautions_for(CmipEvidence(counted=policy is None))
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
