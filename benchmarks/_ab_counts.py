@@ -153,7 +153,7 @@ def _variance(values: Floats, weight: Floats) -> float:
 
 def _row(name: str) -> Any:
     """An estimator among those that were asked for."""
-    assumes = estimator(name).base.assumptions  # type: ignore[union-attr]
+    assumes = estimator(name).kind.assumes
     return SimpleNamespace(name=name, estimator=name, assumes=assumes, sound=True, of_target=True, outcome="reward")
 
 

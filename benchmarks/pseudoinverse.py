@@ -36,7 +36,7 @@ def log(rows: int, items: int, slots: int, seed: int) -> LogBatch:
 
 
 def weigh(batch: LogBatch, logging: Policy, target: Policy) -> Floats:
-    return PI().weights(batch, propensities(logging, batch), propensities(target, batch)).weight
+    return PI().weigh(batch, propensities(logging, batch), propensities(target, batch)).weight
 
 
 def by_pinv(batch: LogBatch, inverse: Floats) -> Floats:

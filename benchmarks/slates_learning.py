@@ -64,7 +64,7 @@ def main() -> None:
     def weights() -> None:
         fresh = replace(batch)
         uniform, wanted = propensities(Uniform(), fresh), propensities(Ranking("wanted"), fresh)
-        PI().weights(fresh, uniform, wanted)
+        PI().weigh(fresh, uniform, wanted)
 
     def contexts() -> None:
         for start in range(0, asked.rows, 10_000):

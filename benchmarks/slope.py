@@ -49,7 +49,7 @@ class Weights:
         weight, control = np.zeros((2, len(POWERS), len(WINDOWS), toy.ITEMS, toy.ITEMS))
         for p, power in enumerate(POWERS):
             for w in WINDOWS:
-                found = Interpol(window=w, form=self.form, examination=curve(power)).weights(log, logging, target)
+                found = Interpol(window=w, form=self.form, examination=curve(power)).weigh(log, logging, target)
                 for row, slate in enumerate(slates):
                     weight[p, w, slate, ranks] = found.weight[row]
                     control[p, w, slate, ranks] = found.control[row]

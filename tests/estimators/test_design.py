@@ -85,9 +85,9 @@ def enumerated(shape: str, logging: str, target: str, name: str, n: int) -> Desi
     while hasattr(plain, "base"):
         plain = plain.base
     given = propensities(policy(logging), batch), propensities(policy(target), batch)
-    weights, free = weighting.weights(batch, *given), plain.weights(batch, *given)
+    weights, free = weighting.weigh(batch, *given), plain.weigh(batch, *given)
     chance, length = 1 / batch.inclusion, batch.contexts.length
-    if plain.outcome == "reward":
+    if plain.kind.outcome == "reward":
         length = np.ones_like(length)
     weight, control, uncut = (part.reshape(len(batch), -1) for part in (weights.weight, weights.control, free.control))
     slots = np.arange(weight.shape[1]) < length[:, None]
@@ -162,9 +162,7 @@ def test_the_pseudoinverse(logging: str) -> None:
     here, batch = world("full", "position"), contexts_of("full")
     for (target, _), one in found(batch, logging, (*SURE["full"], "plackett_luce(new)"), ("pi",)).items():
         every = here.batch(policy(logging))
-        weight = estimator("pi").weights(
-            every, propensities(policy(logging), every), propensities(policy(target), every)
-        )
+        weight = estimator("pi").weigh(every, propensities(policy(logging), every), propensities(policy(target), every))
         squares = weight.weight**2 / every.inclusion
         assert one.second_moment == pytest.approx(squares.sum() / len(here.situations), rel=1e-9)
         assert one.effective == pytest.approx(len(batch) * len(here.situations) / squares.sum(), rel=1e-9)

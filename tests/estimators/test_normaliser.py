@@ -188,7 +188,7 @@ def test_a_slot_without_weight_adds_nothing() -> None:
 def test_spellings(text: str, made: SelfNormalised) -> None:
     assert estimator(text) == made
     assert repr(made) == text
-    assert (made.normalisation == "slot") == ("pooled" not in text)
+    assert (made.kind.normalisation == "slot") == ("pooled" not in text)
     assert clip(estimator("snipm(normaliser=slot)"), 10) == estimator("clip(snipm, 10)")
 
 
@@ -198,4 +198,4 @@ def test_nothing_to_pool(text: str) -> None:
         estimator(text)
     with pytest.raises(UsageError, match="normaliser is 'mine'"):
         estimator("snipm(normaliser=mine)")
-    assert SelfNormalised(IPM(), controlled=True).normalisation == "control"
+    assert SelfNormalised(IPM(), controlled=True).kind.normalisation == "control"

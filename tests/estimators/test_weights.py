@@ -38,7 +38,7 @@ POLICIES = ["plackett_luce(new)", "top(new)", "epsilon(top(new), 0.3)"]
 def weights(made: Estimator, shape: str, target: str, logging: str = "plackett_luce(old)") -> Floats:
     """[2, ...] weight and control."""
     batch = world(shape, "item").batch(policy(logging))
-    found = made.weights(batch, propensities(policy(logging), batch), propensities(policy(target), batch))
+    found = made.weigh(batch, propensities(policy(logging), batch), propensities(policy(target), batch))
     return np.stack([found.weight, found.control])
 
 
@@ -104,7 +104,7 @@ def test_one_impression(name: str, expected: list[float]) -> None:
     row = batch.slates.tolist().index([1, 0, 2])
     made = estimator(name).with_examination((1, 0.5, 0.2))
     assert not isinstance(made, SelfNormalised)
-    found = made.weights(batch, propensities(policy("uniform"), batch), propensities(policy(wanted), batch)).weight
+    found = made.weigh(batch, propensities(policy("uniform"), batch), propensities(policy(wanted), batch)).weight
     assert np.atleast_1d(found[row]) == pytest.approx(expected, rel=1e-12)
 
 
@@ -133,7 +133,7 @@ def test_all_bounds_wrap_alike(kind: Any, make: Any) -> None:
     assert repr(make(SelfNormalised(IPM(), normaliser="pooled"), 5)) == f"{kind.name}(snipm(normaliser=pooled), 5)"
     inner = kind(Interpol(window=1), 3.0).with_examination(EXAMINATION)
     assert inner == kind(Interpol(window=1, examination=EXAMINATION), 3.0)
-    assert "clipped weight" in inner.assumptions
+    assert "clipped weight" in inner.kind.assumes
 
 
 def test_clipping_is_a_wrapper() -> None:
@@ -142,7 +142,7 @@ def test_clipping_is_a_wrapper() -> None:
     assert repr(clip(SelfNormalised(IPS()), 5)) == "clip(snips, 5)"
     inner = Clip(Interpol(window=1), 3.0).with_examination(EXAMINATION)
     assert inner.base == Interpol(window=1, examination=EXAMINATION)
-    assert (inner.outcome, inner.requires_logging, inner.requires_target) == ("clicks", "rank_law", "rank_law")
+    assert (inner.kind.outcome, inner.kind.logging, inner.kind.target) == ("clicks", "rank_law", "rank_law")
 
 
 @pytest.mark.parametrize("target", POLICIES)

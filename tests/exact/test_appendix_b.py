@@ -73,7 +73,7 @@ def world() -> tuple[LogBatch, Shown, Shown, Floats, Floats]:
 def bias_and_variance(estimator: Interpol) -> tuple[float, float]:
     """Of the mean of N impressions."""
     log, logging, target, law, clicks = world()
-    weight = estimator.weights(log, logging, target).weight
+    weight = estimator.weigh(log, logging, target).weight
     given = np.einsum("nk,nk->n", weight, clicks)
     within = np.einsum("nk,nk->n", weight**2, clicks * (1 - clicks))
     mean = law @ given

@@ -37,7 +37,7 @@ def weights(batch: LogBatch, logging: Policy, target: Policy, using: str = "pi")
     """[n] weights of each slate."""
     made = estimator(using)
     assert isinstance(made, PI)
-    return made.weights(batch, propensities(logging, batch), propensities(target, batch)).weight
+    return made.weigh(batch, propensities(logging, batch), propensities(target, batch)).weight
 
 
 @pytest.mark.parametrize("logging", LOGGING)
@@ -279,7 +279,7 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
             for _ in range(2):
                 again = replace(batch, run=cache)
                 asked = propensities(logging, again), propensities(policy(target), again)
-                assert PI().weights(again, *asked).weight == pytest.approx(by_inverse, abs=1e-12)
+                assert PI().weigh(again, *asked).weight == pytest.approx(by_inverse, abs=1e-12)
 
 
 def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,7 +320,7 @@ def test_slots_with_items_of_their_own_may_be_independent() -> None:
     here = World((Situation(4, 2, {}, {"listed": (1, 2)}),), USERS["slate"], additive)
     batch = here.batch(drawn.law)
     asked = propensities(drawn, batch), propensities(policy("ranking(listed)"), batch)  # type: ignore[arg-type]
-    weight = estimator("pi(slots=independent)").weights(batch, *asked).weight
+    weight = estimator("pi(slots=independent)").weigh(batch, *asked).weight
     assert batch.reward @ (weight / batch.inclusion) == pytest.approx(additive(0, (1, 2)))
     assert weight.sum() != pytest.approx(len(batch))  # they are no ones
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from offrank import Caution, Estimate
 from offrank.estimators.named import estimator
-from offrank.estimators.wrappers import without_normalisation
 from offrank.findings.row import Row
 from offrank.findings.verdict import Verdict, verdict
 from offrank.sums.estimate import Interval
@@ -28,7 +27,7 @@ def caution(severity: Any, code: str = "low-ess") -> Caution:
 
 
 def assumed(name: str) -> frozenset[str]:
-    return without_normalisation(estimator(name)).assumptions
+    return estimator(name).kind.assumes
 
 
 def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Row:

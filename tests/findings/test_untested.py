@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from offrank.estimators.named import estimator
-from offrank.estimators.wrappers import without_normalisation
 from offrank.findings.reasons import AS_DRAWN, CLICKS_LOGGED, FROM_ELSEWHERE, ROWS_KEPT, Facts, untested
 
 USUAL = ["every-click-logged", "rows-kept-blindly", "same-users"]
@@ -15,7 +14,7 @@ USUAL = ["every-click-logged", "rows-kept-blindly", "same-users"]
 
 def codes(*tested: Any, assumes: str = "ips", drawn: bool = False, **facts: Any) -> list[str]:
     """The codes that are named, of an estimator of the policy that drew the log, if `drawn`."""
-    users = without_normalisation(estimator(assumes)).assumptions
+    users = estimator(assumes).kind.assumes
     found = untested(users, Facts(tested=frozenset(tested), **facts), requires_logging=drawn)
     return [one.code for one in found]
 

@@ -6,12 +6,11 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
-from offrank.estimators.wrappers import without_normalisation
 from offrank.language.assumptions import CLIPPED, FROM_TOP, ITEM_POSITION, assumption, clicks_as, in_words, window
 
 
 def assumed(name: str) -> frozenset[str]:
-    return without_normalisation(estimator(name)).assumptions
+    return estimator(name).kind.assumes
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 import offrank
-from offrank.estimators import ESTIMATORS, Reference, self_normalised
+from offrank.estimators import ESTIMATORS, EstimatorKind, Reference, Weights
 from offrank.findings import Statement, finding
 from offrank.findings.row import Row
 from offrank.inference import interval
@@ -25,26 +25,29 @@ from offrank.readers.wide import Invalid, WideLog
 from offrank.sums.estimate import Interval
 
 
-@self_normalised
 @ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class Mine(Reference):
     """The item-position model once more: target over logging probability of each item at its rank."""
 
     name: ClassVar[str] = "mine"
-    requires_logging: ClassVar[Literal["rank_law"]] = "rank_law"
-    requires_target: ClassVar[Literal["rank_law"]] = "rank_law"
-    each_slot: ClassVar[bool] = True
-    assumptions: ClassVar[frozenset[str]] = ITEM_POSITION
+    kind: ClassVar[EstimatorKind] = EstimatorKind(
+        logging="rank_law",
+        target="rank_law",
+        assumes=ITEM_POSITION,
+        weighs="items",
+        each_slot=True,
+        follows="ratios",
+    )
 
-    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, np.ndarray]:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         wanted, drawn = (
             np.diagonal(one.rank_law.written_out(batch.contexts.length), axis1=1, axis2=2) for one in (target, logging)
         )
         there = np.arange(wanted.shape[1]) < batch.contexts.length[:, None]
         impossible = there & (drawn <= 0)
         weight = np.divide(wanted, drawn, out=np.zeros(wanted.shape), where=there & (drawn > 0))
-        return np.where(impossible, np.inf, weight), impossible
+        return Weights(weight, weight, impossible)
 
 
 @POLICIES.register

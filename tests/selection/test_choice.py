@@ -168,7 +168,7 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(UsageError, match="window is 'wide'"):
         estimator("interpol(window=wide)")
     with pytest.raises(TypeError, match="a family of estimators"):
-        InterpolWindows(window="slope").weights(None, None, None)  # type: ignore[arg-type]
+        InterpolWindows(window="slope").weigh(None, None, None)  # type: ignore[arg-type]
 
 
 def judged_without_a_curve() -> offrank.Result:

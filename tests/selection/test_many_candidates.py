@@ -91,7 +91,7 @@ def test_a_window_is_no_likelier_than_being_shown(form: str) -> None:
     # With a flat curve the widest window corrects for being shown at all: 1 / P(shown), in both forms.
     few = next(log().batches(0))
     estimator = Interpol(window=SLOTS, form=form, examination=(1.0,) * SLOTS)  # type: ignore[arg-type]
-    weight = estimator.weights(few, propensities(LOGGING, few), propensities(TARGETS["top"], few)).weight
+    weight = estimator.weigh(few, propensities(LOGGING, few), propensities(TARGETS["top"], few)).weight
     shown = LOGGING.rank_probs(few.contexts, few.slates).sum(axis=2)
     wanted = TARGETS["top"].rank_probs(few.contexts, few.slates).sum(axis=2)
     assert (shown < 1).all()

@@ -47,13 +47,13 @@ def test_several_targets_in_one_pass_equal_single_runs(interval: str) -> None:
 
 
 def test_plain_and_self_normalised_share_one_evaluation_of_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, weights = [], IPS.weights
+    calls, weights = [], IPS.weigh
 
     def counting(self: IPS, *arguments: Any) -> Any:
         calls.append(1)
         return weights(self, *arguments)
 
-    monkeypatch.setattr(IPS, "weights", counting)
+    monkeypatch.setattr(IPS, "weigh", counting)
     evaluated(estimators=["ips"])
     once = len(calls)
     calls.clear()

@@ -94,8 +94,9 @@ class SimulatedLogs:
         earned = np.empty((len(self.powers), len(WINDOWS), size))
         for place, power in enumerate(self.powers):
             for window in WINDOWS:
-                weights = Interpol(window=window, examination=curve(power)).weights(batch, logging, target)
-                earned[place, window] = (weights.weight * batch.clicks).sum(axis=1)
+                weighting = Interpol(window=window, examination=curve(power))
+                weight = weighting.weigh(batch, logging, target).weight
+                earned[place, window] = (weight * batch.clicks).sum(axis=1)
         return earned.mean(axis=-1), earned.std(axis=-1, ddof=1) / np.sqrt(size)
 
 

@@ -44,7 +44,7 @@ def assumed(name: str, make: Callable[..., Any]) -> str:
             made = offrank.estimators.estimator(f"{name}({given})" if given else name)
         except OffrankError:
             continue
-        return in_words((made.base if isinstance(made, offrank.estimators.SelfNormalised) else made).assumptions)
+        return in_words(made.kind.assumes)
     return "what its own documentation says"
 
 

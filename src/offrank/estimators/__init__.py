@@ -11,7 +11,7 @@ from .shrink import Shrink, shrink
 from .switch import Switch, switch
 
 if TYPE_CHECKING:
-    from .base import Estimator, Reference, Terms, Weighted, Weights
+    from .base import Estimator, EstimatorKind, Reference, Terms, Weighted, Weights
     from .bounded import Bounded
     from .click_weights import ClickWeights
     from .direct import Direct
@@ -38,6 +38,7 @@ __all__ = [
     "Direct",
     "DoublyRobust",
     "Estimator",
+    "EstimatorKind",
     "Interpol",
     "InterpolWindows",
     "LoggedMean",
@@ -67,6 +68,7 @@ _HOMES = {
     "IPS": "ips",
     "Interpol": "items",
     "InterpolWindows": "family",
+    "EstimatorKind": "base",
     "LoggedMean": "logged",
     "ModelBased": "predicted",
     "PI": "pseudoinverse.estimator",

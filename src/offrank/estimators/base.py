@@ -8,16 +8,15 @@ Self-normalisation is a final step, clipping a wrapper.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, final
+from typing import ClassVar, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError, UsageError
 from ..findings.row import ModelEvidence
-from ..language.assumptions import ITEM_POSITION
 from ..language.spelling import Spelled
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
@@ -48,19 +47,12 @@ class Weights:
     control: same shape. For a normalised estimator it has expectation 1 under the logging policy
     (summed over slots: their number), so it normalises, and it checks the propensities. For
     others it is the target's probability of showing the item at any rank: its mean is the covered share.
+    impossible: [n], [n, 1] or [n, k] what the logging policy cannot have drawn; by default nothing.
     """
 
     weight: Floats
     control: Floats
-
-
-@dataclass(frozen=True)
-class Bound:
-    """How weights are bounded: in a word, the name of the parameter, and the weight above which nothing is left."""
-
-    done: str
-    parameter: str
-    drops: float | None = None
+    impossible: NDArray[np.bool_] | np.bool_ = np.False_
 
 
 @dataclass(frozen=True)
@@ -76,102 +68,84 @@ class Terms:
     weights: Weights | None = None
 
 
-class Estimator(Spelled, ABC):
-    """An estimator, which turns a batch into terms. Frozen: its fields are its parameters, its repr is its key.
+@dataclass(frozen=True)
+class Bound:
+    """How weights are bounded: in a word, the name of the parameter, and the weight above which nothing is left.
 
-    By default it estimates clicks, requires nothing of the policies, has weights of expectation 1, and assumes nothing.
+    free: the weighting without any bound.
     """
 
-    @property
-    def outcome(self) -> Outcome:
-        """The outcome that it estimates."""
-        return "clicks"
+    done: str
+    parameter: str
+    drops: float | None
+    free: Weighted
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorKind:
+    """What an estimator is, which others ask it for. A wrapper changes that of its base with `replace`.
+
+    - outcome: what it estimates. logging, target: the ability that it requires of each policy; None: none.
+    - assumes: about users, as in `offrank.language.assumptions`; empty for ips. A subset assumes less.
+    - weighs: what it weights.
+    - each_slot: whether the weights of each slot have expectation 1 by themselves, not only their mean over slots.
+      normalisation: how the mean weight is used; None: not at all.
+    - follows: how the distribution of its weights follows from the policies; None: it is not computed.
+    - bound: how its weights are bounded; None: they are not.
+    - curve, window: the examination curve that it has, and the window of ranks that the data may choose.
+    - predicts: whether a reward model predicts, alone or corrected by weights. model: how its model was learnt and how
+      well it predicts. learnt: the rows that it was learnt from, where they are known. predictions: the columns beside
+      the candidates whose numbers are the predictions.
+    - preselected: whether it stands for the estimator that a reading of the log selects before any is estimated.
+    """
+
+    outcome: Outcome = "clicks"
+    logging: Ability | None = None
+    target: Ability | None = None
+    assumes: frozenset[str] = frozenset()
+    weighs: Weighs = "slates"
+    each_slot: bool = False
+    normalisation: Normalisation | None = None
+    follows: Follows | None = None
+    bound: Bound | None = None
+    curve: tuple[float, ...] | None = None
+    window: int | None = None
+    predicts: bool = False
+    model: ModelEvidence | None = None
+    learnt: Fingerprint | None = None
+    predictions: tuple[str, ...] = ()
+    preselected: bool = False
+
+
+class Estimator(Spelled, ABC):
+    """An estimator, which turns a batch into terms. Frozen: its fields are its parameters, its repr is its key."""
 
     @property
-    def requires_logging(self) -> Ability | None:
-        """The ability that it requires of the logging policy."""
-        return None
-
-    @property
-    def requires_target(self) -> Ability | None:
-        """The ability that it requires of the target policy."""
-        return None
-
-    @property
-    def normalised(self) -> bool:
-        """Whether its weights have expectation 1."""
-        return True
-
-    @property
-    def each_slot(self) -> bool:
-        """Whether the weights of each slot have expectation 1 by themselves, not only their mean over slots."""
-        return False
-
-    @property
-    def assumptions(self) -> frozenset[str]:
-        """The assumptions about users, as in `offrank.language.assumptions`; empty for ips. A subset assumes less."""
-        return frozenset()
+    @abstractmethod
+    def kind(self) -> EstimatorKind:
+        """What it is: a constant of its class, or computed once."""
 
     @property
     @abstractmethod
     def weighting(self) -> Weighted | None:
         """How it weights the logged rewards; None where it does not use them."""
 
-    normalisation: ClassVar[Normalisation | None] = None
-    """How it uses its mean weight, as a self-normalised estimator does."""
-
     @property
-    def weighs(self) -> Weighs:
-        """What it weights."""
-        return "model" if self.weighting is None else self.weighting.weighs
+    def normalised(self) -> bool:
+        """Whether its weights have expectation 1, which is known before any model is read."""
+        return self.weighting is not None and self.weighting.normalised
 
-    @property
-    def unbounded(self) -> Weighted | None:
-        """Its weighting without a bound on the weights."""
-        return None if self.weighting is None else self.weighting.unbounded
+    @abstractmethod
+    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
+        """Value and weight of each impression.
 
-    @property
-    def bound(self) -> Bound | None:
-        """How its weights are bounded; None where they are not."""
-        return None if self.weighting is None else self.weighting.bound
+        Raises:
+            ImpossibleSlateError: the logging policy gives a logged slate probability zero.
+        """
 
-    @property
-    def window_size(self) -> int | None:
-        """The window of ranks that the data may choose; None where it has none."""
-        return None if self.weighting is None else self.weighting.window_size
-
-    @property
-    def curve(self) -> tuple[float, ...] | None:
-        """The examination curve that it has; None where it has none."""
-        return None if self.weighting is None else self.weighting.curve
-
-    @property
-    def preselected(self) -> bool:
-        """Whether it stands for the estimator that is selected by a reading of the log, before any is estimated."""
-        return False
-
-    @property
-    def predicts(self) -> bool:
-        """Whether a reward model predicts, alone or corrected by weights."""
-        return False
-
-    @property
-    def model_evidence(self) -> ModelEvidence | None:
-        """How its reward model was learnt and how well it predicts; None where it has none."""
-        return None
-
-    @property
-    def prediction_columns(self) -> tuple[str, ...]:
-        """The columns beside the candidates whose numbers are the predictions."""
-        return ()
-
-    def learnt_rows(self) -> Fingerprint | None:
-        """The rows that its model was learnt from; None where there is none, or where they are not known."""
-        return None
-
-    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> Estimator:
-        """The same estimator with its weighting wrapped, such as in a bound; itself where it has no such weights."""
-        return self
+    def needs(self, target: Policy) -> Needs:
+        """The columns that it reads besides the outcome and those of the policies."""
+        return Needs()
 
     def with_examination(self, examination: Sequence[float] | None) -> Self:
         """The same estimator with this examination curve, if it needs one and has none."""
@@ -182,77 +156,30 @@ class Estimator(Spelled, ABC):
         return (self,)
 
     @property
-    def drawn(self) -> tuple[Estimator, ...]:
+    def drawn(self) -> tuple[Self, ...]:
         """The same estimator by draws from the posterior of its model; none where it relies on no model alone."""
         return ()
 
-    def needs(self, target: Policy) -> Needs:
-        """The columns that it reads besides the outcome and those of the policies."""
-        return Needs()
-
-    @abstractmethod
-    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        """Value and weight of each impression.
-
-        Raises:
-            ImpossibleSlateError: the logging policy gives a logged slate probability zero.
-        """
-
 
 class Weighted(Estimator):
-    """An estimator that weights the logged rewards."""
+    """An estimator that weights the logged rewards: what it gives is its `kind`, and how it weighs."""
 
-    preselected: ClassVar[bool] = False
-    predicts: ClassVar[bool] = False
+    normalised: ClassVar[bool] = True
+
+    @abstractmethod
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+        """The weights of a batch, whatever they are of what is impossible."""
 
     @property
     def weighting(self) -> Weighted:
         return self
 
-    @property
-    def weighs(self) -> Weighs:
-        return "items" if self.assumptions >= ITEM_POSITION else "slates"
-
-    @property
-    def unbounded(self) -> Weighted:
-        return self
-
-    @property
-    def drawn(self) -> tuple[Weighted, ...]:
-        return ()
-
-    @property
-    def bound(self) -> Bound | None:
-        return None
-
-    @property
-    def window_size(self) -> int | None:
-        return None
-
-    @property
-    def curve(self) -> tuple[float, ...] | None:
-        return None
-
-    @property
-    def follows(self) -> Follows | None:
-        """How the distribution of its weights follows from the policies; None where it is not computed."""
-        return None
-
-    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> Estimator:
-        return wrap(self)
-
-    @abstractmethod
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        """The weights of a batch."""
-
+    @final
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        weights = self.weights(batch, logging, target)
-        return rewarded(weights, batch.reward, batch.clicks, batch.contexts.length)
-
-
-def forwarded(field: str, name: str) -> Any:
-    """A property that a wrapper takes from the estimator in one of its fields."""
-    return property(lambda self: getattr(getattr(self, field), name))
+        found = self.weigh(batch, logging, target)
+        if found.impossible.any():
+            refuse_impossible(batch, found.impossible, logging)
+        return rewarded(found, batch.reward, batch.clicks, batch.contexts.length)
 
 
 class Reference(Weighted):
@@ -262,39 +189,17 @@ class Reference(Weighted):
     items at their ranks (`rank_law`). Such weights have expectation 1, and no bound, window, curve or model.
     """
 
-    follows: ClassVar[Follows] = "ratios"
-    normalised: ClassVar[bool] = True
-    each_slot: ClassVar[bool] = False
-    bound: ClassVar[None] = None
-    window_size: ClassVar[None] = None
-    curve: ClassVar[None] = None
-    drawn: ClassVar[tuple[Weighted, ...]] = ()
-    assumptions: ClassVar[frozenset[str]] = frozenset()
-    model_evidence: ClassVar[None] = None
-    prediction_columns: ClassVar[tuple[str, ...]] = ()
-
-    @abstractmethod
-    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
-        """The weights, and which the logging policy cannot have drawn: by row [n], or by slot [n, k] or [n, 1]."""
-
-    @final
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        weight, impossible = self.ratios(batch, logging, target)
-        if impossible.any():
-            refuse_impossible(batch, impossible, logging)
-        return Weights(weight, weight)
-
     @final
     def lenient_terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         """As `terms`, for an implicit reference estimate: a row that `terms` would reject gets an extreme weight."""
-        weight, impossible = self.ratios(batch, logging, target)
-        weight = np.minimum(weight, _FAR)
-        if impossible.any():
-            weight = np.where(impossible, _FAR, weight)
+        found = self.weigh(batch, logging, target)
+        weight = np.minimum(found.weight, _FAR)
+        if found.impossible.any():
+            weight = np.where(found.impossible, _FAR, weight)
             if weight.ndim == 2:
                 weight = np.where(np.arange(weight.shape[1]) < batch.contexts.length[:, None], weight, 0.0)
-        found = rewarded(Weights(weight, weight), batch.reward, batch.clicks, batch.contexts.length)
-        return replace(found, value=np.clip(found.value, -_FAR, _FAR))
+        terms = rewarded(Weights(weight, weight), batch.reward, batch.clicks, batch.contexts.length)
+        return replace(terms, value=np.clip(terms.value, -_FAR, _FAR))
 
 
 def terms_of(estimator: Estimator, batch: LogBatch, logging: Policy, target: Policy) -> Terms:
@@ -320,7 +225,7 @@ def no_estimator(made: object) -> UsageError:
     return UsageError(f"{made!r} is not an estimator", "give one such as ips, ipm or dr(lasso)")
 
 
-def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensities) -> None:
+def refuse_impossible(batch: LogBatch, impossible: np.ndarray | np.bool_, logging: Propensities) -> None:
     """Raise if any row [n], or slot [n, k], has probability zero under the logging policy."""
     if impossible.any():
         rows = np.flatnonzero(impossible.reshape(len(batch), -1).any(axis=1))

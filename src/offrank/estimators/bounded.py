@@ -8,19 +8,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 
 from ..errors import UsageError
-from ..findings.row import ModelEvidence
 from ..language.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import Propensities
-from ..sums.fingerprint import Fingerprint
-from .base import Bound, Estimator, Weighted, Weights, forwarded, no_estimator
+from .base import Bound, Estimator, EstimatorKind, Weighted, Weights, no_estimator, refuse_impossible
+from .logged import LoggedMean
 
 Limit = float | Literal["auto"]
 AUTO: Literal["auto"] = "auto"
@@ -32,8 +32,8 @@ LARGEST_LEFT = (1e5, 1e4, 1e3, 1e2, 1e1, 1e0)
 class Bounded(Weighted):
     """The base estimator with bounded weights. A subclass has one more field, the parameter of its `cut`.
 
-    done: what it does to weights, in a word. grid: the parameters that `auto` chooses from, the one that bounds least
-    first.
+    done: what it does to weights, in a word. drops: whether nothing is left of those beyond the parameter. grid: the
+    parameters that `auto` chooses from, the one that bounds least first.
 
     Parameters:
         base: the estimator whose weights are bounded.
@@ -44,21 +44,13 @@ class Bounded(Weighted):
 
     done: ClassVar[str] = "Bounding"
     grid: ClassVar[tuple[float, ...]] = LARGEST_LEFT
-    outcome = forwarded("base", "outcome")
-    requires_logging = forwarded("base", "requires_logging")
-    requires_target = forwarded("base", "requires_target")
-    normalised = forwarded("base", "normalised")
-    weighs = forwarded("base", "weighs")
-    unbounded = forwarded("base", "unbounded")
-    window_size = forwarded("base", "window_size")
-    curve = forwarded("base", "curve")
-    each_slot = forwarded("base", "each_slot")
+    drops: ClassVar[bool] = False
     base: Weighted
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, Estimator):
             raise no_estimator(self.base)
-        if self.base.weighs == "logged":
+        if isinstance(self.base, LoggedMean):
             raise UsageError("logged has no weights, so there is nothing to bound", f"use {self.name}(ips, 10)")
         if not isinstance(self.base, Weighted):
             raise UsageError(
@@ -81,26 +73,22 @@ class Bounded(Weighted):
         return found
 
     @property
-    def bound(self) -> Bound:
-        return Bound(self.done, self.parameter)
+    def normalised(self) -> bool:  # type: ignore[override]  # that of its base
+        return self.base.normalised
+
+    @cached_property
+    def kind(self) -> EstimatorKind:
+        kind = self.base.kind
+        limit = self.limit if self.drops and not isinstance(self.limit, str) else None
+        bound = Bound(self.done, self.parameter, limit, self.base if kind.bound is None else kind.bound.free)
+        return replace(kind, assumes=kind.assumes | CLIPPED, bound=bound)
 
     @property
-    def model_evidence(self) -> ModelEvidence | None:
-        return self.base.model_evidence
-
-    @property
-    def drawn(self) -> tuple[Weighted, ...]:
+    def drawn(self) -> tuple[Self, ...]:
         return tuple(replace(self, base=one) for one in self.base.drawn)
-
-    def learnt_rows(self) -> Fingerprint | None:
-        return self.base.learnt_rows()
 
     def needs(self, target: Policy) -> Needs:
         return self.base.needs(target)
-
-    @property
-    def assumptions(self) -> frozenset[str]:
-        return self.base.assumptions | CLIPPED
 
     def with_examination(self, examination: Sequence[float] | None) -> Self:
         return replace(self, base=self.base.with_examination(examination))
@@ -115,11 +103,12 @@ class Bounded(Weighted):
             )
         return (self.base, *(replace(self, **{self.parameter: limit}) for limit in self.grid))  # type: ignore[arg-type]
 
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         # The members of `auto` share the weights of their base. The key holds what it stands for.
         free = logging.batch.once(
-            ("weights", self.base, logging, target), lambda: self.base.weights(batch, logging, target)
+            ("weights", self.base, logging, target), lambda: self.base.weigh(batch, logging, target)
         )
+        refuse_impossible(batch, free.impossible, logging)
         return self.bounded(free)
 
     @abstractmethod

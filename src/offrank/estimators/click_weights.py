@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -13,17 +13,16 @@ from ..clicks.fitted import Fitted
 from ..clicks.model import CLICK_MODELS, ClickModel, CountModel
 from ..errors import UsageError
 from ..findings.row import ModelEvidence
-from ..language import assumptions
+from ..language.assumptions import clicks_as
 from ..language.spelling import File
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import Ability, Policy
+from ..policies.base import Policy
 from ..policies.propensities import Propensities
 from ..reward_models.click_halves import ClickHalves
 from ..reward_models.click_model import loaded, posterior_draws, separable
 from ..reward_models.item_clicks import item_clicks, needs
-from ..sums.fingerprint import Fingerprint
-from .base import Weighs, Weighted, Weights
+from .base import EstimatorKind, Weighted, Weights
 from .registry import ESTIMATORS
 
 Form = Literal["shown", "logging"]
@@ -60,7 +59,6 @@ class ClickWeights(Weighted):
     name: ClassVar[str] = "weights"
     argument_kinds: ClassVar[Mapping[str, Any]] = {"model": (CLICK_MODELS, "click model")}
     normalised: ClassVar[bool] = False
-    weighs: ClassVar[Weighs] = "items"
     model: File | Fitted | ClickModel | ClickHalves
     form: Form = field(default="shown", kw_only=True)
     draws: int = field(default=32, kw_only=True)
@@ -78,40 +76,37 @@ class ClickWeights(Weighted):
         if not isinstance(self.draws, int) or self.draws < 1:  # type: ignore[redundant-expr]
             raise UsageError(f"draws is {self.draws!r}", "give a whole number of slates per row, such as 32")
 
-    @property
-    def requires_logging(self) -> Ability | None:
-        return "log_prob" if self.form == "logging" else None
-
     @cached_property
-    def assumptions(self) -> frozenset[str]:
-        if isinstance(self.model, ClickHalves):
-            kind: Any = self.model.model
-            return assumptions.clicks_as(repr(kind), own_item=isinstance(kind, CountModel) and not kind.browsing)
-        return assumptions.clicks_as(repr(self._fitted.model), own_item=separable(self._fitted))
-
-    @property
-    def model_evidence(self) -> ModelEvidence:
+    def kind(self) -> EstimatorKind:
+        if isinstance(self.model, ClickHalves):  # no row is weighed by what was learnt from it
+            model: Any = self.model.model
+            said, learnt = repr(self.model), None
+            assumes = clicks_as(repr(model), own_item=isinstance(model, CountModel) and not model.browsing)
+        else:
+            said, learnt = repr(self._fitted), self._fitted.training
+            assumes = clicks_as(repr(self._fitted.model), own_item=separable(self._fitted))
         posterior = any(one.has_posterior for one in self._models)
-        said = repr(self.model if isinstance(self.model, ClickHalves) else self._fitted)
-        return ModelEvidence(name=f"`{said}`", posterior=posterior)
+        return EstimatorKind(
+            logging="log_prob" if self.form == "logging" else None,
+            assumes=assumes,
+            weighs="items",
+            model=ModelEvidence(name=f"`{said}`", posterior=posterior),
+            learnt=learnt,
+        )
 
     @cached_property
-    def drawn(self) -> tuple[ClickWeights, ...]:
+    def drawn(self) -> tuple[Self, ...]:
         each = [posterior_draws(one, half) for half, one in enumerate(self._models)]
         if isinstance(self.model, ClickHalves):
             halves = self.model
             return tuple(replace(self, model=replace(halves, learnt=both)) for both in zip(*each, strict=True))
         return tuple(replace(self, model=one) for some in each for one in some)
 
-    def learnt_rows(self) -> Fingerprint | None:
-        """The training sessions of a fitted model; None of one that is learnt from the other half of the log."""
-        return None if isinstance(self.model, ClickHalves) else self._fitted.training
-
     def needs(self, target: Policy) -> Needs:
         own = self.model.needs if isinstance(self.model, ClickHalves) else Needs()
         return own | needs(self._models[0], target)
 
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)
         for rows, fitted in self._parts(batch):
             here = batch if len(rows) == len(batch) else batch.take(rows)

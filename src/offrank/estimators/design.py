@@ -80,7 +80,7 @@ class DesignFold(SampledRowsFold):
         slots = max(state.slates.shape[1], 1)
         if weighted is None or plain is None:
             return None
-        moves = plain.follows == "every rank"
+        moves = plain.kind.follows == "every rank"
         rows = state.inclusion.size
         few = np.arange(min(rows, max(PAIRS // slots**2, 1), TURNED if moves else self.kept))
         if isinstance(estimator, PI):
@@ -96,7 +96,7 @@ class DesignFold(SampledRowsFold):
         slates = known[moves][1]
         found = (turned if moves else ratios)(weighted, plain, slates)
         few = few[slates.order]
-        length = np.ones(len(few)) if plain.outcome == "reward" else state.contexts.length[few]
+        length = np.ones(len(few)) if plain.kind.outcome == "reward" else state.contexts.length[few]
         number = (np.arange(found.weight.shape[1]) < length[:, None]).astype(np.float64)
         return _design(found, number, 1 / state.inclusion[few], state.read)
 
@@ -129,7 +129,7 @@ def design_fold(layout: Layout, logging: Policy, source: Source, needed: Needs, 
         with suppress(AbilityError):
             if isinstance(estimator, PI) and estimator.slots == "joint":
                 every = needed | target.reads("rank_probs") | logging.reads("pair_probs")
-            elif plain is None or plain.follows is None or (asked := plain.requires_target) is None:
+            elif plain is None or plain.kind.follows is None or (asked := plain.kind.target) is None:
                 continue
             else:  # the logging policy must be a law
                 logging.law("log_prob")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from ..clicks.fitted import Fitted
 from ..language.spelling import File
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel
-from .base import Outcome, Terms
+from .base import EstimatorKind, Terms
 from .predicted import ModelBased
 from .registry import ESTIMATORS
 
@@ -37,23 +37,24 @@ class Direct(ModelBased):
     """
 
     name: ClassVar[str] = "direct"
-    normalised: ClassVar[bool] = False
     weighting: ClassVar[None] = None
     model: File | Fitted | RewardModel | None = None
     column: str | None = field(default=None, kw_only=True)
     draws: int = field(default=32, kw_only=True)
 
-    @property
-    def outcome(self) -> Outcome:
-        return "clicks" if self.reward_model.of_clicks else "reward"
+    @cached_property
+    def kind(self) -> EstimatorKind:
+        model = self.reward_model
+        kind = EstimatorKind(
+            outcome="clicks" if model.of_clicks else "reward",
+            assumes=model.assumptions,
+            weighs="model",
+        )
+        return self.predicting(kind)
 
     @cached_property
-    def drawn(self) -> tuple[Direct, ...]:
+    def drawn(self) -> tuple[Self, ...]:
         return tuple(replace(self, model=one, column=None) for one in self.reward_model.draws())
-
-    @property
-    def assumptions(self) -> frozenset[str]:
-        return self.reward_model.assumptions
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         found = self.predicted(target)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
@@ -15,8 +16,7 @@ from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel
-from ..sums.fingerprint import Fingerprint
-from .base import Estimator, Outcome, Terms, Weighted, forwarded
+from .base import EstimatorKind, Terms, Weighted
 from .family import InterpolWindows
 from .ips import IPS
 from .logged import LoggedMean
@@ -53,9 +53,6 @@ class DoublyRobust(ModelBased):
     """
 
     name: ClassVar[str] = "dr"
-    requires_logging = forwarded("residual", "requires_logging")
-    requires_target = forwarded("residual", "requires_target")
-    normalised = forwarded("residual", "normalised")
     model: File | Fitted | RewardModel | None = None
     column: str | None = field(default=None, kw_only=True)
     residual: Weighted = field(default=IPS(), kw_only=True)
@@ -69,29 +66,23 @@ class DoublyRobust(ModelBased):
                 "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",
             )
         whole = isinstance(self.model, RewardModel) and not self.model.of_slots
-        if whole and self.residual.outcome == "clicks":
+        if whole and self.residual.kind.outcome == "clicks":
             raise UsageError(
                 f"{self!r}: the model predicts the reward of whole slates, but {self.residual!r} weights each click",
                 "use a residual that weights whole slates: ips, pi, or one of them bounded, such as clip(ips, 100)",
             )
 
-    @property
-    def outcome(self) -> Outcome:
-        return "clicks" if self.reward_model.of_clicks else self.residual.outcome
+    @cached_property
+    def kind(self) -> EstimatorKind:
+        kind, model = self.predicting(self.residual.kind), self.reward_model
+        if kind.assumes >= ADDITIVE and kind.outcome == "reward" and not model.additive:
+            kind = replace(kind, assumes=kind.assumes | ADDITIVE_MODEL)
+        return replace(kind, outcome="clicks") if model.of_clicks else kind
 
     @property
-    def assumptions(self) -> frozenset[str]:
-        assumed = self.residual.assumptions
-        whole = assumed >= ADDITIVE and self.residual.outcome == "reward" and not self.reward_model.additive
-        return assumed | ADDITIVE_MODEL if whole else assumed
-
-    @property
-    def drawn(self) -> tuple[Estimator, ...]:
+    def drawn(self) -> tuple[Self, ...]:
         """By draws from the posterior of the model that the weights are of; the residuals tell of the other one."""
         return tuple(replace(self, residual=one) for one in self.residual.drawn)
-
-    def learnt_rows(self) -> Fingerprint | None:
-        return super().learnt_rows() or self.residual.learnt_rows()
 
     def needs(self, target: Policy) -> Needs:
         return super().needs(target) | self.residual.needs(target)
@@ -99,9 +90,6 @@ class DoublyRobust(ModelBased):
     @property
     def weighting(self) -> Weighted:
         return self.residual
-
-    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> DoublyRobust:
-        return replace(self, residual=wrap(self.residual))
 
     def with_examination(self, examination: Sequence[float] | None) -> DoublyRobust:
         return replace(self, residual=self.residual.with_examination(examination))
@@ -112,7 +100,7 @@ class DoublyRobust(ModelBased):
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         expected = self.predicted_for_logged(batch)
-        if self.outcome == "clicks":
+        if self.kind.outcome == "clicks":
             assert batch.clicks is not None
             missed = replace(batch, clicks=batch.clicks - expected, outcome=None)
         else:

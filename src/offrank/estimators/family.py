@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from ..errors import UsageError
-from ..language.assumptions import ITEM_POSITION
+from ..language.assumptions import ITEM_POSITION, check
 from ..log.batch import LogBatch
-from ..policies.base import Ability
 from ..policies.propensities import Propensities
-from .base import Estimator, Reference, Terms, Weighted, Weights
+from .base import Estimator, EstimatorKind, Reference, Terms, Weighted, Weights
 from .items import Form, Interpol
 from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, self_normalised, without_normalisation
@@ -39,22 +39,21 @@ class InterpolWindows(Weighted):
     """
 
     name: ClassVar[str] = "interpol"
-    requires_logging: ClassVar[Ability] = "rank_law"
-    requires_target: ClassVar[Ability] = "rank_law"
-    assumptions: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
-    @property
-    def curve(self) -> tuple[float, ...] | None:
-        return self.examination
+    @cached_property
+    def kind(self) -> EstimatorKind:
+        return EstimatorKind(
+            logging="rank_law", target="rank_law", assumes=ITEM_POSITION, weighs="items", curve=self.examination
+        )
 
     def with_examination(self, examination: Sequence[float] | None) -> InterpolWindows:
         found = Interpol(window=1, form=self.form, examination=self.examination).with_examination(examination)
         return replace(self, examination=found.examination)
 
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         raise TypeError(f"{self!r} is a family of estimators: weight each member")
 
     def members(self, examination: Sequence[float] | None) -> tuple[Interpol, ...]:
@@ -67,14 +66,8 @@ class Auto(Estimator):
     """The estimator of least estimated error for a log and a target, which `evaluate` chooses before it evaluates."""
 
     name: ClassVar[str] = "auto"
-
-    @property
-    def weighting(self) -> None:
-        return None
-
-    @property
-    def preselected(self) -> bool:
-        return True
+    kind: ClassVar[EstimatorKind] = EstimatorKind(weighs="model", preselected=True)
+    weighting: ClassVar[None] = None
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         raise UsageError("`auto` is not a single estimator", "use it with `evaluate` or `compare`, which select one")
@@ -103,8 +96,9 @@ def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] |
     """The estimators of a spelling, with the examination curve set; most spellings have one.
 
     Raises:
-        UsageError: one needs an examination curve, and there is none.
+        UsageError: one needs an examination curve, and there is none, or assumes what nobody has registered.
     """
     if isinstance(without_normalisation(estimator), Reference):  # it has no curve, and the data choose nothing
         return {repr(estimator): estimator}
+    check(estimator.kind.assumes)
     return {repr(member): member.with_examination(examination) for member in estimator.members(examination)}

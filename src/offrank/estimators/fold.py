@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import product
@@ -55,7 +55,7 @@ class TargetPair(NamedTuple):
     weight: Name
     slot_value: Name
     slot_weight: Name
-    drawn: tuple[Name, ...]
+    drawn: Mapping[Name, Estimator]
     outcome: Name
 
 
@@ -104,12 +104,13 @@ class Layout:
     def __post_init__(self) -> None:
         pairs = list[TargetPair]()
         for number, (target, estimator) in enumerate(product(self.targets, self.estimators)):
-            weighted = estimator if isinstance(estimator, Weighted) else estimator.weighting
-            plain = weighted if weighted is None or weighted.bound is None else weighted.unbounded
+            kind, weighted = estimator.kind, estimator if isinstance(estimator, Weighted) else estimator.weighting
+            plain = weighted if kind.bound is None else kind.bound.free
             value, weight = f"value {number}", f"weight {number}"
-            drawn = tuple(f"{value} by draw {draw}" for draw in range(len(estimator.drawn)))
+            draws = () if kind.model is None else estimator.drawn
+            drawn: dict[Name, Estimator] = {f"{value} by draw {at}": one for at, one in enumerate(draws)}
             names = value, weight, f"{value} in slots", f"{weight} in slots"
-            pairs.append(TargetPair(target, estimator, weighted, plain, number, *names, drawn, estimator.outcome))
+            pairs.append(TargetPair(target, estimator, weighted, plain, number, *names, drawn, kind.outcome))
         put = partial(object.__setattr__, self)
         put("pairs", tuple(pairs))
         put("places", {(one.target, one.estimator): one for one in pairs})
@@ -121,7 +122,7 @@ class Layout:
         slotted = self.slotted if self.per_slot else []
         blocks = [SLOTS, *(name for one in slotted for name in (one.slot_value, one.slot_weight))] if slotted else []
         put("columns", NamedColumns(tuple(once), tuple(blocks)))
-        clicked = tuple(one.weighted is not None and one.weighted.outcome == "clicks" for one in pairs)
+        clicked = tuple(one.weighted is not None and one.weighted.kind.outcome == "clicks" for one in pairs)
         put("summed", columns_without_moments(clicked))
 
     @property
@@ -190,7 +191,7 @@ class Layout:
 
     def logged(self, estimator: Estimator) -> Mean:
         """The mean of the logging policy, in the outcome that the estimator estimates."""
-        return ratio(estimator.outcome, ROWS)
+        return ratio(estimator.kind.outcome, ROWS)
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,7 @@ class TermsFold(Fold):
                 found = terms_of(estimator, batch, self.logging, target)
             named[pair.value], named[pair.weight] = found.value, found.weight
             every.append(found)
-            for name, one in zip(pair.drawn, estimator.drawn, strict=True):
+            for name, one in pair.drawn.items():
                 named[name] = terms_of(one, batch, self.logging, target).value
         if layout.arms is not None:
             self._arms(named, batch, layout.arms)
@@ -276,7 +277,7 @@ class TermsFold(Fold):
                     "and the examination curve, or bound the weights: clip(ips, 100)",
                 )
             if column == pair.value:
-                return self._outcome(batch, place, pair.estimator.outcome, number)
+                return self._outcome(batch, place, pair.estimator.kind.outcome, number)
         names: dict[Name, str] = {ROWS: "inclusion", REWARD: "reward"}
         return self._outcome(batch, place, names.get(column, "clicks"), number)
 
@@ -307,9 +308,9 @@ def needs(layout: Layout, logging: Policy) -> Needs:
     # The logged reward is always read: whether it differs from the clicks must not depend on the other estimators.
     found: list[Any] = [Needs(frozenset(["reward"]))]
     for estimator in layout.estimators:
-        found.append(Needs(frozenset([estimator.outcome])))
-        asked = [(target, estimator.requires_target) for target in layout.targets]
-        for policy, ability in [(logging, estimator.requires_logging), *asked]:
+        kind = estimator.kind
+        found.append(Needs(frozenset([kind.outcome])))
+        for policy, ability in [(logging, kind.logging), *((target, kind.target) for target in layout.targets)]:
             if ability is not None:
                 found.append(policy.reads(ability))
         found += [estimator.needs(target) for target in layout.targets]

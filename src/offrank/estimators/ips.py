@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Floats, LogBatch
-from ..policies.base import Ability
+from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Outcome, Reference
+from .base import EstimatorKind, Reference, Weights
 from .registry import ESTIMATORS
-from .wrappers import self_normalised
 
 
-@self_normalised
 @ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class IPS(Reference):
@@ -28,10 +24,11 @@ class IPS(Reference):
     """
 
     name: ClassVar[str] = "ips"
-    outcome: ClassVar[Outcome] = "reward"
-    requires_logging: ClassVar[Ability] = "log_prob"
-    requires_target: ClassVar[Ability] = "log_prob"
+    kind: ClassVar[EstimatorKind] = EstimatorKind(
+        outcome="reward", logging="log_prob", target="log_prob", follows="ratios"
+    )
 
-    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are rejected with their row
-            return np.exp(target.log_prob - logging.log_prob), np.isneginf(logging.log_prob)
+            weight = np.exp(target.log_prob - logging.log_prob)
+        return Weights(weight, weight, np.isneginf(logging.log_prob))

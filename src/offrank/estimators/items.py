@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..language import assumptions
+from ..language.assumptions import ITEM_POSITION, POSITION_BASED, window
 from ..log.batch import Floats, LogBatch
-from ..policies.base import Ability
 from ..policies.propensities import Propensities
 from ..wording import Option, Wording
 from . import _kernels
-from .base import Follows, Reference, Weighted, Weights, refuse_impossible
+from .base import EstimatorKind, Reference, Weighted, Weights
 from .registry import ESTIMATORS
-from .wrappers import self_normalised
 
 Form = Literal["paper", "windowed"]
 
 _FAR = 1e50  # beyond any curve, while ratios of two of its numbers can be squared
 
 
-@self_normalised
 @ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class IPM(Reference):
@@ -40,15 +37,19 @@ class IPM(Reference):
     """
 
     name: ClassVar[str] = "ipm"
-    requires_logging: ClassVar[Ability] = "rank_law"
-    requires_target: ClassVar[Ability] = "rank_law"
-    each_slot: ClassVar[bool] = True
-    assumptions: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
+    kind: ClassVar[EstimatorKind] = EstimatorKind(
+        logging="rank_law",
+        target="rank_law",
+        assumes=ITEM_POSITION,
+        weighs="items",
+        each_slot=True,
+        follows="ratios",
+    )
 
-    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         weight = np.zeros(batch.slates.shape)
         _kernels.item_position(target.own_ranks, logging.own_ranks, batch.contexts.length, weight)
-        return weight, ~np.isfinite(weight)
+        return Weights(weight, weight, ~np.isfinite(weight))
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,9 +77,6 @@ class Interpol(Weighted):
     """
 
     name: ClassVar[str] = "interpol"
-    requires_logging: ClassVar[Ability] = "rank_law"
-    requires_target: ClassVar[Ability] = "rank_law"
-    follows: ClassVar[Follows] = "every rank"
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -93,33 +91,33 @@ class Interpol(Weighted):
             raise UsageError(f"form is {self.form!r}", 'give "paper" (Eq. 5) or "windowed"')
         _tidy(self)
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        return assumptions.window(self.window)
-
-    @property
-    def window_size(self) -> int:
-        return self.window
-
-    @property
-    def curve(self) -> tuple[float, ...] | None:
-        return self.examination
+    @cached_property
+    def kind(self) -> EstimatorKind:
+        return EstimatorKind(
+            logging="rank_law",
+            target="rank_law",
+            assumes=window(self.window),
+            weighs="items",
+            follows="every rank",
+            curve=self.examination,
+            window=self.window,
+        )
 
     def with_examination(self, examination: Sequence[float] | None) -> Interpol:
         if self.examination is not None or (examination is None and self.window == 0):
             return self
         return replace(self, examination=_required(examination, self))
 
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         slots = batch.slates.shape[1]
         curve = np.ones(slots) if self.examination is None else _curve(self.examination, slots, self)
         ones = np.ones(slots)
         # A click has weight p_j / p_i over P(window), or p_j over the expected examination in the window.
         # The control is the weight of a click of value p_i / p_j: its expectation is 1 for each target slot.
         mass, own = (ones, 1 / curve) if self.form == "paper" else (curve, ones)
-        window = min(self.window, slots)
+        near = min(self.window, slots)
         ranks = range(slots)
-        whole = [[mass[max(0, j - window) : min(n, j + window + 1)].sum() for j in ranks] for n in range(slots + 1)]
+        whole = [[mass[max(0, j - near) : min(n, j + near + 1)].sum() for j in ranks] for n in range(slots + 1)]
         weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)
         _kernels.interpol(
             target.rank_law.arrays,
@@ -129,12 +127,11 @@ class Interpol(Weighted):
             mass,
             np.array(whole),
             own,
-            window,
+            near,
             weight,
             control,
         )
-        refuse_impossible(batch, ~np.isfinite(weight), logging)
-        return Weights(weight, control)
+        return Weights(weight, control, ~np.isfinite(weight))
 
 
 @ESTIMATORS.register
@@ -155,25 +152,28 @@ class PositionBased(Weighted):
     """
 
     name: ClassVar[str] = "pbm"
-    requires_target: ClassVar[Ability] = "rank_law"
     normalised: ClassVar[bool] = False
-    follows: ClassVar[Follows] = "every rank"
-    assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _tidy(self)
 
-    @property
-    def curve(self) -> tuple[float, ...] | None:
-        return self.examination
+    @cached_property
+    def kind(self) -> EstimatorKind:
+        return EstimatorKind(
+            target="rank_law",
+            assumes=POSITION_BASED,
+            weighs="items",
+            follows="every rank",
+            curve=self.examination,
+        )
 
     def with_examination(self, examination: Sequence[float] | None) -> PositionBased:
         if self.examination is not None:
             return self
         return replace(self, examination=_required(examination, self))
 
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         slots = batch.slates.shape[1]
         curve = _curve(self.examination or (), slots, self)
         weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)

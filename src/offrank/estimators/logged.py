@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..language import assumptions
+from ..language.assumptions import LOGGED
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Outcome, Weighs, Weighted, Weights
+from .base import EstimatorKind, Weighted, Weights
 from .registry import ESTIMATORS
 
 
@@ -26,13 +25,8 @@ class LoggedMean(Weighted):
     """
 
     name: ClassVar[str] = "logged"
-    outcome: ClassVar[Outcome] = "reward"
-    assumptions: ClassVar[frozenset[str]] = assumptions.LOGGED
-    weighs: ClassVar[Weighs] = "logged"
+    kind: ClassVar[EstimatorKind] = EstimatorKind(outcome="reward", assumes=LOGGED, weighs="logged")
 
-    def with_weights(self, wrap: Callable[[Weighted], Weighted]) -> LoggedMean:
-        return self
-
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         ones = np.ones(len(batch))
         return Weights(ones, ones)

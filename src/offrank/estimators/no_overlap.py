@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from ..errors import NoOverlapError
 from ..findings.weights import items_help
 from ..policies.base import Policy
 from ..wording import EstimatorOption, Option, Wording
 from .base import Estimator
 from .clip import Clip
-from .wrappers import SelfNormalised, without_normalisation, wrapped
+from .wrappers import SelfNormalised, without_normalisation
 
 AnyEstimator = Estimator | SelfNormalised
 _LONG = 20
@@ -19,8 +22,8 @@ _BOUND = 100.0
 
 def no_overlap(target: Policy, estimator: AnyEstimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
     """Return the refusal. n: rows. slots: ranks with clicks. cancelled: whether weights below 0 cancel the others."""
-    weighed = without_normalisation(estimator).weighting
-    if weighed is None:
+    kind = estimator.kind
+    if kind.weighs == "model":
         return NoOverlapError(
             f"{estimator!r}: the model was trained on nothing that {target!r} shows, in any of {n:,} impressions",
             Wording("fit it to a log with the same queries and items, or by item alone ({})", Option("by", None)),
@@ -31,18 +34,18 @@ def no_overlap(target: Policy, estimator: AnyEstimator, n: int, slots: int, *, c
             f"be about {n:,}",
             "log more, or evaluate a policy that is closer to the logging policy",
         )
-    if (bound := weighed.bound) is not None and bound.drops is not None:
+    if (bound := kind.bound) is not None and bound.drops is not None:
         return NoOverlapError(
             f"{estimator!r}: none of {n:,} impressions has a positive weight of at most {bound.drops:g} for {target!r}",
-            ("use the prediction alone, " if without_normalisation(estimator).predicts else "")
+            ("use the prediction alone, " if kind.predicts else "")
             + f"raise the {bound.parameter}, evaluate a policy that is closer to the logging policy, or log more "
             "randomly",
         )
-    never = "never shows" if slots < _LONG or weighed.weighs != "slates" else "never, or almost never, shows"
+    never = "never shows" if slots < _LONG or kind.weighs != "slates" else "never, or almost never, shows"
     items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
     return NoOverlapError(
         f"{estimator!r}: {target!r} {never} what was logged, in any of {n:,} impressions",
-        (items if items_help(slots, weighed.weighs) else "")
+        (items if items_help(slots, kind.weighs) else "")
         + Wording(
             "evaluate a policy that is closer to the logging policy, or log more randomly. Without randomness, a "
             "click model can give weights ({}), and `evaluate` can bound the value ({})",
@@ -54,4 +57,11 @@ def no_overlap(target: Policy, estimator: AnyEstimator, n: int, slots: int, *, c
 
 def with_bound(estimator: AnyEstimator) -> AnyEstimator:
     """Return the estimator with clipped weights, or with a clipped correction of its model."""
-    return wrapped(estimator, lambda inner: inner.with_weights(lambda weighed: Clip(weighed, _BOUND)))
+    plain: Any = without_normalisation(estimator)
+    if (weighting := plain.weighting) is None or plain.kind.weighs == "logged":
+        return estimator
+    bounded = Clip(weighting, _BOUND)
+    if weighting is not plain:
+        [correction] = [name for name, part in vars(plain).items() if part is weighting]
+        bounded = replace(plain, **{correction: bounded})
+    return replace(estimator, base=bounded) if isinstance(estimator, SelfNormalised) else bounded

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..findings.row import ModelEvidence
 from ..language.spelling import File
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -17,8 +17,7 @@ from ..reward_models.base import Predicted, RewardModel
 from ..reward_models.click_model import ClickPredictions, loaded
 from ..reward_models.column import PredictionColumn
 from ..reward_models.regression import OwnRegression
-from ..sums.fingerprint import Fingerprint
-from .base import Estimator
+from .base import Estimator, EstimatorKind
 
 Model = File | Fitted | RewardModel | None
 
@@ -29,7 +28,6 @@ class ModelBased(Estimator):
     Where nothing is weighted, the weight of its terms is the share of the target's items that the model knows.
     """
 
-    predicts: ClassVar[bool] = True
     model: Any
     column: str | None
     draws: int
@@ -59,16 +57,17 @@ class ModelBased(Estimator):
             return self.model
         return ClickPredictions(loaded(self.model) if isinstance(self.model, str) else self.model)
 
-    @property
-    def model_evidence(self) -> ModelEvidence:
-        return self.reward_model.evidence
-
-    @property
-    def prediction_columns(self) -> tuple[str, ...]:
-        return self.reward_model.prediction_columns
-
-    def learnt_rows(self) -> Fingerprint | None:
-        return self.reward_model.learnt_rows()
+    def predicting(self, kind: EstimatorKind) -> EstimatorKind:
+        """The kind of weights, or of none, with the model's predictions."""
+        model = self.reward_model
+        return replace(
+            kind,
+            each_slot=False,
+            predicts=True,
+            model=model.evidence,
+            learnt=model.learnt_rows() or kind.learnt,
+            predictions=model.prediction_columns,
+        )
 
     def needs(self, target: Policy) -> Needs:
         return self.reward_model.needs(target)

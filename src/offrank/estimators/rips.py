@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..language import assumptions
-from ..log.batch import Floats, LogBatch
-from ..policies.base import Ability
+from ..language.assumptions import FROM_TOP
+from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from . import _kernels
-from .base import Reference
+from .base import EstimatorKind, Reference, Weights
 from .registry import ESTIMATORS
-from .wrappers import self_normalised
 
 
-@self_normalised
 @ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class RIPS(Reference):
@@ -34,12 +30,11 @@ class RIPS(Reference):
     """
 
     name: ClassVar[str] = "rips"
-    requires_logging: ClassVar[Ability] = "slot_probs"
-    requires_target: ClassVar[Ability] = "slot_probs"
-    each_slot: ClassVar[bool] = True
-    assumptions: ClassVar[frozenset[str]] = assumptions.FROM_TOP
+    kind: ClassVar[EstimatorKind] = EstimatorKind(
+        logging="slot_probs", target="slot_probs", assumes=FROM_TOP, each_slot=True, follows="ratios"
+    )
 
-    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         weight, impossible = np.zeros(batch.slates.shape), np.zeros(len(batch), np.bool_)
         _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length, weight, impossible)
-        return weight, impossible[:, None]
+        return Weights(weight, weight, impossible[:, None])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..log.batch import Floats
-from .base import Bound, Estimator
+from .base import Estimator
 from .bounded import Bounded, Limit
 from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, wrapped
@@ -33,11 +33,8 @@ class Switch(Bounded):
 
     name: ClassVar[str] = "switch"
     done: ClassVar[str] = "Switching"
+    drops: ClassVar[bool] = True
     threshold: Limit
-
-    @property
-    def bound(self) -> Bound:
-        return replace(super().bound, drops=None if isinstance(self.threshold, str) else self.threshold)
 
     def cut(self, weight: Floats, limit: float) -> Floats:
         return np.where(np.abs(weight) <= limit, weight, 0.0)

@@ -43,7 +43,7 @@ class UniqueWeights:
 
 def ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> UniqueWeights:
     """The unique weights that are expectations of the ratio of slate probabilities. plain: without a bound."""
-    batch, drawn, ability = sampled.batch, sampled.logging, plain.requires_target
+    batch, drawn, ability = sampled.batch, sampled.logging, plain.kind.target
     slots = np.arange(batch.slates.shape[1]) < batch.contexts.length[:, None]
     filled = (batch.slates >= 0) | ~slots
     if ability == "log_prob":
@@ -55,8 +55,8 @@ def ratios(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> Uniq
     if not possible.all():
         drawn = propensities(_Possible(drawn), batch)
     with np.errstate(all="ignore"):  # where the slate is impossible
-        free = plain.weights(batch, drawn, sampled.target).weight
-        weight = free if weighting is plain else weighting.weights(batch, drawn, sampled.target).weight
+        free = plain.weigh(batch, drawn, sampled.target).weight
+        weight = free if weighting is plain else weighting.weigh(batch, drawn, sampled.target).weight
     free, weight = free.reshape(len(batch.row), -1), weight.reshape(len(batch.row), -1)
     possible = possible.reshape(len(batch.row), -1)
     if ability != "log_prob":
@@ -74,8 +74,8 @@ def turned(weighting: Weighted, plain: Weighted, sampled: SampledSlates) -> Uniq
     turns = sampled.batch.once("turns", lambda: tuple(_turns(sampled))) if small else _turns(sampled)
     parts = []
     for turn in turns:
-        found = weighting.weights(turn.batch, turn.possible, turn.target)
-        free = found if weighting is plain else plain.weights(turn.batch, turn.possible, turn.target)
+        found = weighting.weigh(turn.batch, turn.possible, turn.target)
+        free = found if weighting is plain else plain.weigh(turn.batch, turn.possible, turn.target)
         parts.append((turn.row, found.weight, found.control, free.control, turn.chance))
     return UniqueWeights(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 

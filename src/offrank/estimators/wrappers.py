@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Literal, TypeGuard, TypeVar
 
 from ..errors import UsageError
 from ..language.spelling import Spelled, spell
-from .base import Estimator, Normalisation, Weighted, no_estimator
+from .base import Estimator, EstimatorKind, Normalisation, Weighted, no_estimator
 from .bounded import Bounded
-from .registry import ESTIMATORS
+from .registry import ESTIMATORS, PREFIX
 
 Normaliser = Literal["slot", "pooled"]
-PREFIX = "sn"
-"""What the name of a self-normalised estimator begins with; one with a `prefix` of its own has that."""
 Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
@@ -45,7 +43,6 @@ class SelfNormalised(Spelled):
     base: Estimator
     controlled: bool = field(default=False, kw_only=True)
     normaliser: Normaliser = field(default="slot", kw_only=True)
-    normalisation: Normalisation = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, Estimator):
@@ -62,13 +59,18 @@ class SelfNormalised(Spelled):
             )
         if self.normaliser not in ("slot", "pooled"):
             raise UsageError(f"normaliser is {self.normaliser!r}", "use slot or pooled")
-        if self.normaliser == "pooled" and (self.controlled or not self.base.each_slot):
+        if self.normaliser == "pooled" and (self.controlled or not self.base.kind.each_slot):
             raise UsageError(
                 f"{replace(self, normaliser='slot')!r} has only one normaliser",
                 "omit normaliser=pooled, which is for snipm and snrips",
             )
-        divides = "slot" if self.base.each_slot and self.normaliser == "slot" else "mean"
-        object.__setattr__(self, "normalisation", "control" if self.controlled else divides)
+
+    @cached_property
+    def kind(self) -> EstimatorKind:
+        """That of the base, and how its mean weight is used."""
+        kind = self.base.kind
+        divides: Normalisation = "slot" if kind.each_slot and self.normaliser == "slot" else "mean"
+        return replace(kind, normalisation="control" if self.controlled else divides)
 
     def __repr__(self) -> str:
         if self.controlled:
@@ -90,7 +92,10 @@ class SelfNormalised(Spelled):
 
 
 def self_normalised(base: Maker) -> Maker:
-    """Register the self-normalised form of an estimator too, as a decorator: `snips` for `ips`, `wpi` for `pi`."""
+    """Register the self-normalised form of what a function makes, as a decorator: `sninterpol` for `interpol`.
+
+    That of a weighting registers itself: `snips` for `ips`, `wpi` for `pi`.
+    """
     name = getattr(base, "name", base.__name__)
 
     @wraps(base, updated=())

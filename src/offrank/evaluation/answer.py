@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import NoOverlapError
 from ..estimators.family import Family, family
-from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
 from ..language.from_text import CANDIDATES
 from ..language.outputs import inputs_in, refuse_outputs
@@ -117,7 +116,7 @@ def has_clicks(source: Source) -> bool:
 
 def _of_rewards(question: Question) -> Question:
     """Return the question with the usual estimators of rewards alone."""
-    usual = [one for one in question.plan.estimators if without_normalisation(one).outcome == "reward"]
+    usual = [one for one in question.plan.estimators if one.kind.outcome == "reward"]
     return replace(question, plan=replace(question.plan, estimators=usual))
 
 
@@ -141,7 +140,7 @@ def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass
     families: dict[str, Family] = {}
     picks: dict[str, dict[str, Pick]] = {}
     for one in plan.estimators:
-        if without_normalisation(one).preselected:
+        if one.kind.preselected:
             families[repr(one)], picks[repr(one)] = _picked(plan, question, source, spec, cache)
         else:
             families[repr(one)] = family(one, plan.trained.curve)

@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
-from ..estimators.wrappers import SelfNormalised, without_normalisation
+from ..estimators.wrappers import SelfNormalised
 from ..log.batch import Floats
 from ..policies.base import Policy
 from ..policies.registry import policy
@@ -84,7 +84,7 @@ def candidate_estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
     """
     found = estimators(given)
     for one in found:
-        if (plain := without_normalisation(one)).preselected or plain.weighs == "logged":
+        if one.kind.preselected or one.kind.weighs == "logged":
             raise UsageError(f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm")
     return found
 

@@ -10,7 +10,7 @@ from itertools import permutations
 from ..estimators.family import Family
 from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import SelfNormalised, without_normalisation
+from ..estimators.wrappers import SelfNormalised
 from ..findings import cautions_for, has_cause
 from ..findings.assumptions import DisagreementEvidence
 from ..findings.choice import SelectedMemberEvidence, SelectorEvidence
@@ -57,7 +57,7 @@ def selected(summary: Counts, target: Policy, spelling: str, family: Family, pic
 def _chosen(summary: Counts, target: Policy, made: Rows) -> Row:
     """Return the row that the data choose of several bounds, or of several windows."""
     free = next(iter(made.values()))
-    bounded = len({one.base.window_size for one in made.values()}) == 1
+    bounded = len({one.estimator.kind.window for one in made.values()}) == 1
     if bounded and free.refusal is not None:
         return free
     given = {name: one for name, one in made.items() if one.refusal is None}
@@ -157,7 +157,7 @@ def beside_log(summary: Counts, target: Policy, row: Row) -> Row:
     """Return a row of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
     if not row.of_target:
         return row
-    row = replace(row, most=float(summary.sums.largest[row.base.outcome]))
+    row = replace(row, most=float(summary.sums.largest[row.estimator.kind.outcome]))
     if row.refusal is not None:
         return row
     relative = summary.relative(summary.mean(target, row.estimator), summary.layout.logged(row.base))
@@ -235,7 +235,7 @@ def _may_contradict(summary: Counts, target: Policy, row: Row) -> bool:
 
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
-    one, two = without_normalisation(estimator), without_normalisation(other)
+    one, two = estimator.kind, other.kind
     if any(e.bound is not None or e.weighs == "logged" for e in (one, two)):
         return False
-    return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)
+    return two.assumes < one.assumes and (one.outcome == two.outcome or rewards_are_clicks)

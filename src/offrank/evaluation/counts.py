@@ -136,16 +136,16 @@ class Counts:
         return replace(made, cluster=cluster, checked=False)
 
     def _row(self, target: Policy, estimator: AnyEstimator) -> Row:
-        at, weighting = self.columns(target, estimator), without_normalisation(estimator)
+        at, kind = self.columns(target, estimator), estimator.kind
         row = Row(
             repr(estimator),
             estimator,
-            weighting.assumptions,
-            outcome="clicks" if weighting.outcome == "clicks" and not self.rewards_are_clicks else "reward",
-            requires_logging=weighting.requires_logging is not None,
-            of_target=weighting.weighs != "logged",
-            base=weighting,
-            normalisation=estimator.normalisation,
+            kind.assumes,
+            outcome="clicks" if kind.outcome == "clicks" and not self.rewards_are_clicks else "reward",
+            requires_logging=kind.logging is not None,
+            of_target=kind.weighs != "logged",
+            base=at.estimator,
+            normalisation=kind.normalisation,
         )
         if not self.sums.total[at.weight] > 0:
             return replace(row, refusal=self._refusal(at, estimator))
@@ -167,7 +167,7 @@ class Counts:
             about_log = tuple(map(binding_models, about_log))
         known, counted = explained(about_log) if about_log else (), target in self.trained.shown
         said = cautions_for(*evidence)
-        base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(target, weighting)
+        base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(at)
         law = self.of_group if row.requires_logging else ()
         new = (caution for caution in (*base, *said) if caution.code not in known)
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
@@ -175,28 +175,29 @@ class Counts:
 
     def _with_numbers(self, row: Row, at: TargetPair, made: Estimate) -> Row:
         """Add an estimate, and what findings read of it: the log's part and the estimator's."""
-        weighting, tail, ess_ratio = row.base, self.inference.tail(at.value), self.ess_ratio(at)
+        kind, tail, ess_ratio = row.estimator.kind, self.inference.tail(at.value), self.ess_ratio(at)
         detectable = self.detectable(made.difference, made.standard_error, ess_ratio)
         row = replace(
             row,
             estimate=replace(made, checked=True, design=self.design(at), detectable=detectable),
             groups=self.group,
             slots=self.slots,
-            kind=weighting.weighs,
+            kind=kind.weighs,
             method=self.spec.method,
-            control=self.kept(at.target, weighting),
+            control=self.kept(at.target, row.base),
             effective_rewards=self.effective_rewards(at),
             ties=self.ties.get(at.target, 0.0),
             reward_index=None if tail is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and row.requires_logging,
             other_outcome=row.outcome == "clicks",
-            model=weighting.model_evidence,
+            model=kind.model,
         )
         return row if at.weighted is None else self._with_weights(replace(row, ess_ratio=ess_ratio), at, at.weighted)
 
     def _with_weights(self, row: Row, at: TargetPair, weighed: Weighted) -> Row:
         """Add what is known of the weights to an estimate, and what findings read of them."""
+        bound = weighed.kind.bound
         mean_weight = self._alone.interval(ratio(at.weight, ROWS)) if weighed.normalised else None
         estimate = replace(
             row.estimate,
@@ -215,9 +216,9 @@ class Counts:
             bounded=repr(with_bound(row.estimator)),
             normalised=weighed.normalised,
             plain=weighed == row.estimator,
-            clipped=None if weighed.bound is None else weighed.bound.done,
-            parameter="" if weighed.bound is None else weighed.bound.parameter,
-            corrects=row.base.predicts,
+            clipped=None if bound is None else bound.done,
+            parameter="" if bound is None else bound.parameter,
+            corrects=row.estimator.kind.predicts,
             sampling_factor=self._sampling_factor,
         )
 
@@ -257,11 +258,11 @@ class Counts:
         """Return how many impressions of the target would give the same standard error."""
         weight, n = float(self.sums.total[at.weight]), self.sums.n
         logged = float(self.sums.total[at.outcome] / self.sums.total[ROWS])
-        kinds = weighed.normalised, weighed.each_slot
+        kinds = weighed.normalised, weighed.kind.each_slot
         variance = self.effective_sizes.variance(at.number, weight, logged, at.outcome, *kinds)
         kish = self.effective_sizes.kish(at.number, weight)
         known = kish >= FEW_EFFECTIVE and self.effective_rewards(at) >= FEW_REWARDS
-        alike = not at.estimator.predicts and kish * self.sums.largest[at.weight] <= weight * (1 + _SAME)
+        alike = not at.estimator.kind.predicts and kish * self.sums.largest[at.weight] <= weight * (1 + _SAME)
         if not (variance > 0 and 0 < error < math.inf):
             return kish
         found = variance * n / max(n - 1, 1) / error**2
@@ -316,17 +317,16 @@ class Counts:
             groups=self.group,
             hidden=None if design is None else design.hidden,
             unsupported=0.0 if design is None else design.unsupported,
-            clipped=None if weighed.bound is None else weighed.bound.done,
+            clipped=None if weighed.kind.bound is None else weighed.kind.bound.done,
             control=self.kept(target, estimator),
             sampling_factor=self._sampling_factor,
         )
 
-    def _of_base(self, target: Policy, weighting: Estimator) -> list[Caution]:
+    def _of_base(self, at: TargetPair) -> list[Caution]:
         """Return what refutes the weights that a bound or a model hides, if they are of this run too."""
-        inner = weighting.unbounded
-        if inner is None or inner == weighting or (target, inner) not in self.layout.places:
+        if at.plain is None or at.plain == at.estimator or (at.target, at.plain) not in self.layout.places:
             return []
-        found = self.weight_of(target, inner)
+        found = self.weight_of(at.target, at.plain)
         said = () if found is None else cautions_for(found)
         return [one for one in said if has_cause(one, "mean weight") and one.severity == "serious"]
 
@@ -355,16 +355,16 @@ class Counts:
     def mean(self, target: Policy, estimator: AnyEstimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
         at = self.columns(target, estimator)
-        if estimator.normalisation == "control":
+        if estimator.kind.normalisation == "control":
             found = with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
-        elif estimator.normalisation == "slot":
+        elif estimator.kind.normalisation == "slot":
             found = mean_by_block(at.slot_value, at.slot_weight, SLOTS, ROWS)
         else:
-            found = ratio(at.value, ROWS if estimator.normalisation is None else at.weight, at.drawn)
+            found = ratio(at.value, ROWS if estimator.kind.normalisation is None else at.weight, tuple(at.drawn))
         if self.layout.control is None:
             return found
         # A bound takes more of some contexts than of others, so that chance alone would not have it at 0.
-        whole = at.weighted is not None and at.weighted.normalised and at.weighted.bound is None
+        whole = at.weighted is not None and at.weighted.normalised and at.weighted.kind.bound is None
         return self._adjusted(found, at.weight) if whole else found
 
     def _adjusted(self, mean: Mean, weight: Name) -> Mean:
@@ -387,5 +387,5 @@ class Counts:
         squares = float(self.sums.squares[at.value])
         if not squares:
             return 0.0
-        losses = at.estimator.outcome == "reward" and bool(self.sums.least[REWARD] < 0)
+        losses = at.outcome == "reward" and bool(self.sums.least[REWARD] < 0)
         return math.inf if losses else float(self.sums.total[at.value]) ** 2 / squares

@@ -72,7 +72,7 @@ class ClipsFold(Fold):
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             weights = terms.weights
-            if weights is None or estimator.predicts:
+            if weights is None or estimator.kind.predicts:
                 continue
             size = np.abs(weights.weight)
             size = size if size.ndim == 1 else reduce(np.maximum, size.T, np.zeros(len(batch)))
@@ -272,8 +272,8 @@ class Diagnostics:
         spec, stretch = IntervalSpec(method, counts.spec.confidence), math.sqrt(estimate.design_effect or 1.0)
         for one in path:
             found = spec.inference(_COLUMNS, {"moments": one.moments})
-            mean = ratio(VALUE, ROWS if row.estimator.normalisation is None else WEIGHT)
-            if row.estimator.normalisation == "control":
+            mean = ratio(VALUE, ROWS if row.estimator.kind.normalisation is None else WEIGHT)
+            if row.estimator.kind.normalisation == "control":
                 mean = with_control(VALUE, WEIGHT, ROWS, found.sums.best_slope(VALUE, WEIGHT, ROWS))
             made = found.interval(mean)
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
@@ -295,18 +295,18 @@ class Diagnostics:
 
 
 def _weighs(estimator: AnyEstimator) -> bool:
-    return without_normalisation(estimator).weighs in ("slates", "items")
+    return estimator.kind.weighs in ("slates", "items")
 
 
 def _clips(estimator: AnyEstimator) -> bool:
     """Whether a clipped estimate is a mean of row terms: not if each slot is divided by a weight of its own."""
-    return estimator.normalisation != "slot" and _weighs(estimator) and not without_normalisation(estimator).predicts
+    return estimator.kind.normalisation != "slot" and _weighs(estimator) and not estimator.kind.predicts
 
 
 def window_path(target: str, row: Row) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
     rows = (
-        Windowed(name, one.base.window_size, one.estimator == row.estimator, _interval(one.estimate))
+        Windowed(name, one.estimator.kind.window, one.estimator == row.estimator, _interval(one.estimate))
         for name, one in row.considered.items()
     )
     return Path(target, row.name, tuple(rows))

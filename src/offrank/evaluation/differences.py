@@ -139,7 +139,7 @@ class Pair:
         """Return the mean to subtract: of the second target, or of the log."""
         if self.other is None or other is None:
             return self.summary.layout.logged(without_normalisation(one))
-        earned = [without_normalisation(each).outcome for each in (one, other)]
+        earned = [each.kind.outcome for each in (one, other)]
         if earned[0] != earned[1] and not self.summary.rewards_are_clicks:
             raise UsageError(
                 f"`{one!r}` estimates {earned[0]}, but `{other!r}` estimates {earned[1]}",

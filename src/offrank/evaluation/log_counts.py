@@ -14,7 +14,6 @@ from ..checks.kept import with_unread
 from ..checks.log import log_evidence
 from ..checks.rows import Impressions
 from ..errors import SupportError, UsageError
-from ..estimators.wrappers import without_normalisation
 from ..findings.release import Release
 from ..findings.row import Row
 from ..findings.verdict import Verdict, verdict
@@ -238,7 +237,7 @@ class LogCounts:
 
     def _metadata(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> ResultMetadata:
         job, summary, spec, read = self.job, self.summary, self.job.spec, self.impressions
-        earned = {without_normalisation(one).outcome for one in job.members}
+        earned = {one.kind.outcome for one in job.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.clicks_alone or earned == {"clicks"}
         used = dict.fromkeys(getattr(one, "cluster", None) for one in estimates.found.values())

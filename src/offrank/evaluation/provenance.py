@@ -11,7 +11,6 @@ from typing import Any
 from ..checks.own_clicks import KINDS, OwnClicksFold
 from ..checks.rows import Impressions
 from ..errors import AbilityError
-from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
 from ..findings.rows import OwnClicksEvidence, TrainingEvidence, counted_here
 from ..log.source import Needs
@@ -48,8 +47,8 @@ class Provenance:
         """Collect from targets and estimators and the parts that they wrap, each once."""
         found: list[Fingerprint] = []
         for part in parts:
-            found += learnt_rows(part) if is_policy(part) else filter(None, [without_normalisation(part).learnt_rows()])
-        curves = [without_normalisation(part).curve for part in parts if not is_policy(part)]
+            found += learnt_rows(part) if is_policy(part) else filter(None, [part.kind.learnt])
+        curves = [part.kind.curve for part in parts if not is_policy(part)]
         if self.curve is not None and self.curve_rows is not None and self.curve in curves:
             found.append(self.curve_rows)
         yield from dict.fromkeys(found)
@@ -91,7 +90,7 @@ NOTHING = Provenance()
 def _scores(part: Part) -> Iterator[str]:
     """Return the columns of scores that a target, or the reward model of an estimator, reads."""
     if not is_policy(part):
-        yield from without_normalisation(part).prediction_columns
+        yield from part.kind.predictions
         return
     for needed in _needed(part):
         yield from sorted(needed.scores)

@@ -81,9 +81,7 @@ class Pass:
         """
         needed, more = self.needs(), []
         for one in REFERENCES:
-            if one in self.layout.estimators or not any(
-                one.assumptions < without_normalisation(e).assumptions for e in self._of_targets
-            ):
+            if one in self.layout.estimators or not any(one.kind.assumes < e.kind.assumes for e in self._of_targets):
                 continue
             try:
                 wanted = needed | needs(replace(self.layout, estimators=(one,), per_slot=()), self.logging)
@@ -102,7 +100,7 @@ class Pass:
     @property
     def _of_targets(self) -> list[AnyEstimator]:
         """Return the estimators that depend on the target."""
-        return [one for one in self.members if without_normalisation(one).weighs != "logged"]
+        return [one for one in self.members if one.kind.weighs != "logged"]
 
     @cached_property
     def layout(self) -> Layout:
@@ -111,7 +109,7 @@ class Pass:
         for family in self.estimators.values():
             for one in family.values():
                 weighed[plain := without_normalisation(one)] = None
-                if one.normalisation == "slot":
+                if one.kind.normalisation == "slot":
                     per_slot[plain] = None
         targets, every = dict.fromkeys(self.targets.values()), (*weighed, *self.references)
         known = self.references, arms_of(self.logging), self.control
@@ -120,13 +118,13 @@ class Pass:
     @property
     def checked_logging(self) -> Policy | None:
         """Return the logging policy if any estimator requires it, so that the log is held against it."""
-        asked = any(without_normalisation(estimator).requires_logging is not None for estimator in self._of_targets)
+        asked = any(estimator.kind.logging is not None for estimator in self._of_targets)
         return self.logging if asked else None
 
     @property
     def products(self) -> Products:
         """Return the products of columns that a bootstrap also sums, to refit slopes in each replicate."""
-        controlled = {without_normalisation(e) for e in self.members if e.normalisation == "control"}
+        controlled = {without_normalisation(e) for e in self.members if e.kind.normalisation == "control"}
         found = [
             pair
             for one in self.layout.pairs
@@ -139,7 +137,7 @@ class Pass:
         """Return the columns to read."""
         labels = frozenset([] if self.by is None else [self.by])
         wanted = needs(self.layout, self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
-        if all(one.requires_target is None for one in self.layout.estimators):
+        if all(one.kind.target is None for one in self.layout.estimators):
             for one in self.layout.targets:
                 if one.sorts:  # one whose column is missing is refused in any case
                     wanted |= one.reads("rank_probs")
@@ -212,13 +210,13 @@ class Pass:
 
     def examination(self) -> list[float] | None:
         """Return the examination curve that an estimator uses."""
-        curves = (without_normalisation(one).curve for one in self.members)
+        curves = (one.kind.curve for one in self.members)
         return next((list(curve) for curve in curves if curve), None)
 
     def models(self) -> Iterator[ModelOf]:
         """Return how the reward model of each estimator was learnt, and how well it predicts."""
         for key, members in self.estimators.items():
-            models = (without_normalisation(one).model_evidence for one in members.values())
+            models = (one.kind.model for one in members.values())
             yield from dict.fromkeys(ModelOf(key, one) for one in models if one is not None)
 
     def histograms(self, summary: Counts, rows: Mapping[str, Rows]) -> Iterator[WeightsOf]:
@@ -239,9 +237,9 @@ def _examined(row: Row) -> Row:
     """
     if row.refusal is not None:
         return row
-    estimate, plain = row.estimate, row.base
+    estimate, kind = row.estimate, row.estimator.kind
     # With a window of one rank, no click moves to another rank.
-    curve = None if plain.window_size == 0 else plain.curve
+    curve = None if kind.window == 0 else kind.curve
     if not curve and row.name == repr(row.estimator):
         return row
     said = cautions_for(CurveEvidence(curve=curve)) if curve else ()

@@ -53,7 +53,7 @@ def _unearned(side: Side, summary: Counts, deciding: AnyEstimator, level: float)
     target, rows = side
     for one in requested(rows):
         less = one.estimator
-        if not without_normalisation(less).assumptions < without_normalisation(deciding).assumptions:
+        if not less.kind.assumes < deciding.kind.assumes:
             continue
         seen = summary.weighted_rows(target, less)
         expected = seen * _rewarded_share(summary, less)
@@ -71,13 +71,13 @@ def _rewarded(counts: Counts, target: Policy, estimator: AnyEstimator) -> float:
 def _rewarded_share(counts: Counts, estimator: AnyEstimator) -> float:
     """Return the effective share of impressions of the log that earned more than the least reward."""
     weighting = without_normalisation(estimator)
-    return _above(counts, _least(counts, weighting), weighting.outcome, ROWS) / counts.sums.n
+    return _above(counts, _least(counts, weighting), weighting.kind.outcome, ROWS) / counts.sums.n
 
 
 def _one_more(counts: Counts, estimator: AnyEstimator, largest: float | None = None) -> float:
     """Return what one more impression of the largest reward would add to the logged mean."""
     weighting, sums = without_normalisation(estimator), counts.sums
-    most = max(float(sums.largest[weighting.outcome]), -math.inf if largest is None else largest)
+    most = max(float(sums.largest[weighting.kind.outcome]), -math.inf if largest is None else largest)
     return max(most - sums.value(counts.layout.logged(weighting)), 0.0) / float(sums.total[ROWS])
 
 
@@ -91,9 +91,9 @@ def _above(counts: Counts, least: float, value: Name, weight: Name) -> float:
 
 def _least(counts: Counts, weighting: Estimator) -> float:
     """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
-    least = float(counts.sums.least[weighting.outcome])
+    least = float(counts.sums.least[weighting.kind.outcome])
     divided = least > 0 and counts.sums.largest[ROWS] > 1
-    return min(least, 0.0) if weighting.each_slot or divided else least
+    return min(least, 0.0) if weighting.kind.each_slot or divided else least
 
 
 def _missing(counts: Counts, target: Policy, estimator: AnyEstimator) -> Interval | None:

@@ -291,7 +291,7 @@ class Reading:
         target: dict[str, Contrast] = {}
         others: dict[str, list[Contrast]] = {}
         for other, reference in every.items():
-            if without_normalisation(reference).assumptions < without_normalisation(one).assumptions:
+            if reference.kind.assumes < one.kind.assumes:
                 first, *more = (self._contrast(number, one, reference) for number in range(len(self.policies)))
                 target |= {} if first is None else {other: first}
                 others[other] = [each for each in more if each is not None]

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import NoOverlapError, OffrankError
 from ..estimators.fold import REWARD
-from ..estimators.wrappers import without_normalisation
 from ..inference.spec import IntervalSpec
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
@@ -169,7 +168,7 @@ def _simulated(
 ) -> Rehearsed:
     spec = IntervalSpec("normal", cluster=None)
     # What was learnt from the log itself says nothing about simulated rewards.
-    weighing = tuple(one for one in selector.candidates if not without_normalisation(one).predicts)
+    weighing = tuple(one for one in selector.candidates if not one.kind.predicts)
     here = replace(selector, candidates=weighing, spec=spec, progress=None, sample=0)
     own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
     found = [one for one in map(_attempted, own, [target] * logs) if one is not None]

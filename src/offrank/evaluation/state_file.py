@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
-from ..estimators.wrappers import is_estimator, without_normalisation
+from ..estimators.wrappers import is_estimator
 from ..language.files import atomic_write
 from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
@@ -149,7 +149,7 @@ def refuse_learnt(question: Question) -> None:
 
     plan = question.plan
     for part in (*plan.targets.values(), plan.logging, *plan.estimators):
-        selected = is_estimator(part) and without_normalisation(part).preselected
+        selected = is_estimator(part) and part.kind.preselected
         _ = seen(part) if selected else replaced(part, seen)
     if found:
         raise UsageError(

@@ -26,9 +26,15 @@ _ROOT = Path(__file__).parents[1]
 EXTENSIONS = "offrank.extensions"
 """The group of entry points whose modules are imported for the parts that they register."""
 _PART = re.compile(
-    r"^(?P<decorators>(?:@.*\n)*@[A-Z_]+\.register\n(?:@.*\n)*)(?P<kind>class|def) (?P<name>\w+)", re.MULTILINE
+    r"^(?P<decorators>(?:@.*\n)*@[A-Z_]+\.register\n(?:@.*\n)*)(?P<kind>class|def) (?P<name>\w+)(?P<bases>\(\w+\))?",
+    re.MULTILINE,
 )
 """How a part is registered in the text of its file."""
+_AFTER = re.compile(r"^[@\w]", re.MULTILINE)
+_WEIGHTINGS = ("(Weighted)", "(Reference)")
+"""Bases of estimators that have a self-normalised form too."""
+_NO_FORM = re.compile(r'normalised: ClassVar\[bool\] = False|weighs="logged"')
+"""What is written of those that have none: no mean weight of 1, or no weights at all."""
 _REGISTERED = re.compile(r'^@[a-z]\w*\("(\w+)"', re.MULTILINE)
 """How a function is registered under another name than its own, such as a kind of interval."""
 _NAME, _PREFIX = (re.compile(rf'^    {one}: ClassVar\[str\] = "(\w+)"', re.MULTILINE) for one in ("name", "prefix"))
@@ -171,12 +177,13 @@ def homes_written(package: str) -> Mapping[str, str]:
 def _names_in(text: str) -> Iterator[str]:
     yield from _REGISTERED.findall(text)
     for found in _PART.finditer(text):
-        named = _NAME.search(text, found.end()) if found["kind"] == "class" else None
-        name = named[1] if named else found["name"]
+        body = _AFTER.split(text[found.end() :], 1)[0]
+        named, given = (one.search(body) if found["kind"] == "class" else None for one in (_NAME, _PREFIX))
+        name, prefix = named[1] if named else found["name"], given[1] if given else "sn"
         yield name
-        if "@self_normalised" in found["decorators"]:
-            prefix = _PREFIX.search(text, found.end())
-            yield f"{prefix[1] if prefix else 'sn'}{name}"
+        normalised = found["bases"] in _WEIGHTINGS and not _NO_FORM.search(body)
+        if normalised or "@self_normalised" in found["decorators"]:
+            yield f"{prefix}{name}"
 
 
 class Later:

@@ -56,8 +56,8 @@ class DistanceFold(Fold):
         share = filled / np.maximum(batch.contexts.length, 1)[:, None] / batch.inclusion[:, None]
         logging, away = propensities(self.logging, batch), []
         for target in self.targets:
-            weight, impossible = IPM().ratios(batch, logging, propensities(target, batch))
-            missing = np.maximum(1 - np.where(impossible, 0.0, weight), 0.0)
+            weight = IPM().weigh(batch, logging, propensities(target, batch)).weight
+            missing = np.maximum(1 - np.where(np.isfinite(weight), weight, 0.0), 0.0)
             away.append(float((missing * share).sum()))
         return np.array([*away, float(share.sum())])
 

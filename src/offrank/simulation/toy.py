@@ -101,10 +101,10 @@ def moments(world: ToyWorld, estimators: Sequence[Weighted]) -> tuple[Floats, Fl
     """
     log = placements()
     logging, target = propensities(world.logging, log), propensities(world.target, log)
-    weights = np.stack([estimator.weights(log, logging, target).weight for estimator in estimators])
+    weight = np.stack([estimator.weigh(log, logging, target).weight for estimator in estimators])
     assert log.clicks is not None
-    given = np.einsum("enk,nk->en", weights, log.clicks)
-    within = np.einsum("enk,nk->en", weights**2, log.clicks * (1 - log.clicks))
+    given = np.einsum("enk,nk->en", weight, log.clicks)
+    within = np.einsum("enk,nk->en", weight**2, log.clicks * (1 - log.clicks))
     mean = given @ world.law
     return mean, (within + given**2) @ world.law - mean**2
 

@@ -278,7 +278,7 @@ def check_more_estimators(
 
 def _without_policy(spelling: str) -> bool:
     """Whether an estimator does not depend on the logging policy."""
-    return without_normalisation(estimator(spelling)).requires_logging is None
+    return estimator(spelling).kind.logging is None
 
 
 def answer(ask: Question, log: Any) -> Leaves:
@@ -343,28 +343,28 @@ def _field(where: str) -> str:
     return where.rpartition(".")[2]
 
 
-def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
+def _moves(made: Any, mean_weight: float | None) -> tuple[float, bool] | None:
     """Return the shift of an estimate per unit of reward, and whether its error is unchanged; None: not known."""
-    if kind is None or _has_curve(kind) or _learns(kind) or len(kind.members(None)) > 1:
+    if made is None or _has_curve(made) or _learns(made) or len(made.members(None)) > 1:
         return None
-    if kind.normalisation is not None:
-        return None if kind.normalisation == "slot" else (1.0, True)
-    if kind.weighs == "model":
+    if made.kind.normalisation is not None:
+        return None if made.kind.normalisation == "slot" else (1.0, True)
+    if made.kind.weighs == "model":
         return 0.0, True
-    return (mean_weight, False) if kind.normalised and mean_weight is not None else None
+    return (mean_weight, False) if made.normalised and mean_weight is not None else None
 
 
-def _has_curve(kind: Any) -> bool:
+def _has_curve(made: Any) -> bool:
     """Whether an estimator, or one that it stands for, uses an examination curve."""
     try:
-        return any(needs_curve(without_normalisation(one).assumptions) for one in kind.members(None))
+        return any(needs_curve(one.kind.assumes) for one in made.members(None))
     except UsageError:  # it needs one to say what it stands for
         return True
 
 
-def _learns(kind: Any) -> bool:
+def _learns(made: Any) -> bool:
     """Whether an estimator, or the one that it wraps, learns from the rewards of the log."""
-    return isinstance(getattr(without_normalisation(kind), "model", None), SlateRegression)
+    return isinstance(getattr(without_normalisation(made), "model", None), SlateRegression)
 
 
 def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -18,10 +19,9 @@ from ...policies.base import Ability, Policy, all_items
 from ...policies.mixture import mixed_with
 from ...policies.propensities import Propensities
 from ...policies.rank_law import RankLaw
-from ..base import Outcome, Weighted, Weights, refuse_impossible
+from ..base import EstimatorKind, Weighted, Weights, refuse_impossible
 from ..items import IPM
 from ..registry import ESTIMATORS
-from ..wrappers import self_normalised
 from . import _kernels
 from .grouping import Grouped, relevant, unpadded
 from .inverses import cases_of
@@ -35,7 +35,6 @@ _FEW_NUMBERS = 1 << 21
 """So few may stay in memory as long as a batch, for other estimators."""
 
 
-@self_normalised
 @ESTIMATORS.register
 @dataclass(frozen=True, repr=False)
 class PI(Weighted):
@@ -61,8 +60,6 @@ class PI(Weighted):
 
     name: ClassVar[str] = "pi"
     prefix: ClassVar[str] = "w"
-    outcome: ClassVar[Outcome] = "reward"
-    assumptions: ClassVar[frozenset[str]] = ADDITIVE
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
 
@@ -74,17 +71,14 @@ class PI(Weighted):
         if self.slots == "independent" and self.samples:
             raise UsageError(f"{self!r}: there is nothing to sample", "omit samples with independent slots")
 
-    @property
-    def requires_logging(self) -> Ability:
-        return "pair_probs" if self.slots == "joint" else "rank_law"
-
-    @property
-    def requires_target(self) -> Ability:
+    @cached_property
+    def kind(self) -> EstimatorKind:
         if self.slots == "independent":
-            return "rank_law"
-        return "sample" if self.samples else "rank_probs"
+            return EstimatorKind(outcome="reward", logging="rank_law", target="rank_law", assumes=ADDITIVE)
+        of_target: Ability = "sample" if self.samples else "rank_probs"
+        return EstimatorKind(outcome="reward", logging="pair_probs", target=of_target, assumes=ADDITIVE)
 
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         if self.slots == "independent":
             weight = self._independent(batch, logging, target)
         elif logging.policy.shuffles:
@@ -97,9 +91,10 @@ class PI(Weighted):
 
     def _independent(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
         """Sum over slots of target / logging probability of the item there, - k + 1 (Prop. 2, Eq. 17)."""
-        ratio = IPM().weights(batch, logging, target).weight
+        found = IPM().weigh(batch, logging, target)
+        refuse_impossible(batch, found.impossible, logging)
         _refuse_dependent(batch, logging)
-        return np.asarray(ratio.sum(axis=1) - batch.contexts.length + 1)
+        return np.asarray(found.weight.sum(axis=1) - batch.contexts.length + 1)
 
     def _uniform(self, batch: LogBatch, target: Propensities) -> Floats:
         contexts, slots, policy = batch.contexts, batch.slates.shape[1], target.policy.law("rank_probs")
