@@ -37,21 +37,21 @@ def of_row(key: str, *options: str) -> Callable[[], int]:
 
 WAIST = ("verbs", "evaluation")
 AIMS = [
-    Aim("functions that one snips enters", of_row("functions"), 556, 557, 350),
+    Aim("functions that one snips enters", of_row("functions"), 553, 553, 350),
     Aim("files that one snips enters", of_row("files"), 124, 124, 60),
     Aim("rooms that one snips enters", of_row("rooms"), 15, 15, 13),
     Aim("calls upward of one snips, by files", of_row("upward"), 31, 31, 25),
-    Aim("classes that one snips enters", of_row("classes"), 96, 97, 50),
-    Aim("functions that one estimate enters", of_row("functions", "--estimate"), 192, 194, 180),
-    Aim("files that one estimate enters", of_row("files", "--estimate"), 71, 71, 40),
-    Aim("functions from the command line", of_row("functions", "--cli"), 613, 614, 400),
+    Aim("classes that one snips enters", of_row("classes"), 95, 95, 50),
+    Aim("functions that one estimate enters", of_row("functions", "--estimate"), 194, 194, 180),
+    Aim("files that one estimate enters", of_row("files", "--estimate"), 70, 70, 40),
+    Aim("functions from the command line", of_row("functions", "--cli"), 610, 610, 400),
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 352, 352, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 61, 61, 34),
-    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7814, 7820, 5500),
+    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 7810, 7810, 5500),
     Aim("files of the package", lambda: len(SOURCE), 561, 561, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 67517, 67540, 47000),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 67405, 67410, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 90, 90, 15),
-    Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 55, 56, 30),
+    Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 55, 55, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),
     Aim("lists of codes of findings", lambda: measures.lists_of(measures.finding_codes(), SOURCE), 0, 0, 0),
     Aim(
@@ -68,7 +68,7 @@ AIMS = [
         0,
         0,
     ),
-    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 181, 182, 80),
+    Aim("getattr and hasattr", lambda: measures.attributes_asked_for(SOURCE), 174, 174, 80),
     Aim("state of the whole process", lambda: len(measures.process_wide()), 1, 1, 2),
 ]
 

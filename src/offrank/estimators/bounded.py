@@ -20,7 +20,6 @@ from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import Propensities
 from .base import Bound, Estimator, EstimatorKind, Weighted, Weights, no_estimator, refuse_impossible
-from .logged import LoggedMean
 
 Limit = float | Literal["auto"]
 AUTO: Literal["auto"] = "auto"
@@ -50,7 +49,7 @@ class Bounded(Weighted):
     def __post_init__(self) -> None:
         if not isinstance(self.base, Estimator):
             raise no_estimator(self.base)
-        if isinstance(self.base, LoggedMean):
+        if self.base.name == "logged":  # as its kind says; that of others may take a file to know
             raise UsageError("logged has no weights, so there is nothing to bound", f"use {self.name}(ips, 10)")
         if not isinstance(self.base, Weighted):
             raise UsageError(
