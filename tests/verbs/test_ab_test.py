@@ -59,6 +59,14 @@ def of_arms(made: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     return reward[served], reward[~served]
 
 
+def test_the_call_that_repeats_it_names_all_arms() -> None:
+    made = without_history(columns(400))
+    found = compared(made)
+    again = eval(found.facts["command"], {"offrank": offrank, "log": pa.table(made)})
+    assert len(found.comparisons) == 1
+    assert again.facts["comparisons"] == found.facts["comparisons"]
+
+
 def test_the_difference_of_means_is_that_of_welch() -> None:
     made = columns(share=0.2)
     found = compared(made).metadata.ab_test.compared[0].means

@@ -96,7 +96,7 @@ def planned_comparison(
     Raises:
         UsageError: see `planned` and `compared_with`, or no target where `logging` names no rankers.
     """
-    drawn, several = in_balance(policy(logging)), isinstance(target, Mapping | list)
+    drawn = in_balance(policy(logging))
     arms = arms_of(drawn)
     if target is None:
         if arms is None:
@@ -105,7 +105,7 @@ def planned_comparison(
     usual = USUAL_OF_ARMS if arms is not None and arms.sorts else USUAL
     plan = planned(target, drawn, usual if named is None else named, examined, bounds=bounds, usual=usual)
     against = compared_with(list(plan.targets), baseline)
-    return replace(plan, several=several, usual=named is None, baseline=against)
+    return replace(plan, usual=named is None, baseline=against)
 
 
 @dataclass(frozen=True)
