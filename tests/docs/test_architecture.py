@@ -42,7 +42,7 @@ def test_the_storeys_of_the_page_are_those_of_the_import_contract() -> None:
     assert [storey - {"frames", "propensities"} for storey in storeys] == told
     assert len(told) == 6
     assert {*testing, *ground}.union(*told) - {"errors", "wording"} == ROOMS
-    under = section.partition("Under all of them lie")[2]
+    under = section.partition("Under all of them lie")[2].partition("\n\n")[0]
     assert set(re.findall(r"`(\w+)`", under)) == testing | ground
 
 

@@ -5,13 +5,16 @@ A method is documented once, where it is declared: what one that replaces anothe
 
 from __future__ import annotations
 
+import ast
 import doctest
+import importlib
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import pytest
 
@@ -29,7 +32,19 @@ pytestmark = pytest.mark.xdist_group("docs")  # the demo is run once
 def returned(verb: Callable[..., Any]) -> list[type]:
     """The classes that a verb returns."""
     verb = inspect.unwrap(verb)
-    return [vars(sys.modules[verb.__module__])[name] for name in verb.__annotations__["return"].split(" | ")]
+    return [named(sys.modules[verb.__module__], name) for name in verb.__annotations__["return"].split(" | ")]
+
+
+def named(module: ModuleType, name: str) -> type:
+    """What a module means by a name, which it may import for type checkers alone."""
+    if name in vars(module):
+        return cast("type", vars(module)[name])
+    [home] = (
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.ImportFrom) and name in {one.name for one in node.names}
+    )
+    return cast("type", getattr(importlib.import_module("." * home.level + str(home.module), module.__package__), name))
 
 
 VERBS = [verb for name in offrank.__all__ if inspect.isfunction(verb := getattr(offrank, name))]

@@ -57,7 +57,7 @@ def test_each_core_test_is_of_one_part():
     assert sorted(files) == sorted([*versions.DOORS, *(one for one in fast if not one.startswith("tests/house/"))])
     assert all(versions.core(part) for part in versions.PARTS)
     assert "tests/running/test_engines.py" in versions.core("engines")
-    assert "tests/test_spelling.py" in versions.core("the rest")
+    assert "tests/language/test_spelling.py" in versions.core("the rest")
 
 
 def test_the_table_names_what_ran_and_what_did_not():

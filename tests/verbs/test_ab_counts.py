@@ -45,7 +45,7 @@ def shares(found: Any) -> dict[str, float]:
         ("comparing", 20_000, {"snips", "history"}, 1e-5),  # `snrips` is contradicted
         ("clustered", 2000, {"history"}, 1e-5),  # too few users for the others
         ("90 : 10", 2000, {"snips", "snrips", "history"}, 1e-5),
-        ("best of list", 2000, {"snips", "snrips", "history"}, 0.05),  # the model of clicks is learnt in limited steps
+        ("best of list", 2000, {"snips", "snrips", "history"}, 0.1),  # the model of clicks is learnt in limited steps
         ("revenue", 2000, set[str](), 1e-12),
     ],
 )
@@ -59,7 +59,7 @@ def test_a_log_is_compared_as_the_verb_does(
     found, said = compare(drawn), tables.by_verb(drawn)
     assert np.isnan(answers(found)).tolist() == np.isnan(answers(said)).tolist()
     assert np.nanmax(np.abs(answers(found) - answers(said))) < close * said.means.standard_error
-    assert shares(found) == pytest.approx(shares(said), abs=10 * close)
+    assert shares(found) == pytest.approx(shares(said), abs=min(10 * close, 0.5))
     assert set(shares(said)) == steps
 
 

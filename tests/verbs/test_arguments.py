@@ -136,7 +136,7 @@ VERBS: dict[str, Callable[..., Any]] = {
 def keywords(verb: Callable[..., Any]) -> set[str]:
     """All that a verb can be given by name."""
     named = {name for name, one in inspect.signature(verb).parameters.items() if one.kind is not one.VAR_KEYWORD}
-    shared = get_type_hints(verb).get("options")
+    shared = get_type_hints(verb)["options"] if "options" in verb.__annotations__ else None
     return named if shared is None else named | set(get_type_hints(get_args(shared)[0]))
 
 
