@@ -188,7 +188,7 @@ def test_no_words_of_the_other_style_in_any_finding() -> None:
 def of_case(code: str, evidence: object) -> list[Caution]:
     [kind] = [kind for kind in findings.all_findings(type(evidence)) if kind.code == code]
     said = kind.find(evidence)
-    return [] if said is None else [Caution(code, *said)]
+    return [] if said is None else [Caution(code, said.severity, said.message, said.remedy)]
 
 
 def test_no_remedy_is_put_into_an_f_string_which_would_lose_its_data() -> None:

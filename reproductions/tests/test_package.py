@@ -14,11 +14,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from offrank.extensions import COMMANDS, FUNCTIONS, load
 
 import offrank
 import offrank_papers
 from offrank.cli import main
+from offrank.language.extensions import COMMANDS, FUNCTIONS, load
 from offrank.report.document import Document
 from offrank.verbs.reproduce import ReproducedPaper, reproduce
 from offrank_papers.registry import REPRODUCTIONS, Reproduced

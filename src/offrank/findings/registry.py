@@ -266,5 +266,5 @@ def finding_failed(found: FailedEvidence) -> Statement:
         f"{plural(len(found.failed), 'finding', 'findings')} failed, so nobody knows whether there is anything to say: "
         f"{', '.join(found.failed)}.",
         "Tell the authors of the package: `python -W error` shows the line. Until it is mended, take it back with "
-        "`offrank.findings.FINDINGS.remove(function)`.",
+        "`FINDINGS.remove(function)` of offrank.findings.",
     )
