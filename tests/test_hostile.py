@@ -178,10 +178,11 @@ def test_a_name_of_megabytes_is_refused_at_once_and_in_few_words(what: str) -> N
 
 def test_a_column_of_megabytes_is_compared_with_no_name() -> None:
     log = pa.table({LONG: [1], "slate": [[0, 1]], "clicks": [[0, 1]]})
-    start = time.process_time()
-    with pytest.raises(OffrankError, match="no column 'propensity'") as refused:
-        offrank.evaluate(log, "uniform", "logged", "snips")
-    assert time.process_time() - start < 3.0  # with what is imported on first use
+    for _ in range(2):  # the first time imports what it needs
+        start = time.process_time()
+        with pytest.raises(OffrankError, match="no column 'propensity'") as refused:
+            offrank.evaluate(log, "uniform", "logged", "snips")
+    assert time.process_time() - start < 1.0
     assert len(str(refused.value)) < 10_000
 
 

@@ -211,7 +211,9 @@ REFUSED = {
     ),
     "an infinite position": long("clicks", position=[1, float("inf")]),
     "a click model trained by another column": FileCase("dbn", (Edit("value", 721102, b'"other"'),)),
-    "a click model with the strength of another table": FileCase("dbn", (Edit("delete", 922213, b"\0"),)),
+    "a click model with the strength of another table": FileCase(
+        "dbn", (Edit("value", 8, b'{"other": {"kind": "f8", "shape": [1], "values": [1.0]}}'),)
+    ),
     "a column that is the impression and the position": LogCase(
         "long", {"impression": [0], "item": ["a"], "click": [0]}, question="read", names={"impression": "position"}
     ),
