@@ -54,9 +54,9 @@ def harvest(**known: Any) -> HarvestEvidence:
 APART = ClustersEvidence(apart="query", values=4, missed=2.0)
 #: The chi-square of 3 degrees of freedom that one log in a hundred exceeds is 11.345 (any table).
 BY_CHANCE = 11.345 / 3
-DIRECT = row(kind="model")
+DIRECT = row(weighs="model")
 LEARNT = ModelEvidence(name="`lasso`", settings=("penalty=0.1",), rows=90, read=100, folds=5, explained=0.25)
-PBM = row(kind="items", normalised=False)
+PBM = row(weighs="items", normalised=False)
 CLIPPED = row(clipped="Clipping")
 
 CASES = [
@@ -192,7 +192,7 @@ CASES = [
     Case("ties", row(ties=1e-6), "note"),
     Case("ties", row(ties=0.0499), "note"),
     Case("ties", row(ties=0.0501), "warning"),
-    Case("clicks-not-reward", row(other_outcome=True), "note"),
+    Case("clicks-not-reward", row(outcome="clicks"), "note"),
     Case("clicks-not-reward", row(), None),
     Case("counted-propensities", row(counted=True), "note"),
     Case("counted-propensities", row(), None),

@@ -8,7 +8,7 @@ from offrank.findings.row import ModelEvidence
 from tests.findings.cases_log import Case
 from tests.findings.rows import row
 
-CURVE = row(kind="items", normalised=False)
+CURVE = row(weighs="items", normalised=False)
 WEIGHTS = row(CURVE, model=ModelEvidence(name="`dbn`", posterior=True))
 
 CASES = [
@@ -16,7 +16,7 @@ CASES = [
     Case("model-weights", WEIGHTS, "warning"),
     Case("model-weights", replace(WEIGHTS, model=ModelEvidence()), "warning"),
     Case("model-weights", replace(WEIGHTS, corrects=True), None),
-    Case("model-weights", replace(WEIGHTS, kind="model"), None),
+    Case("model-weights", replace(WEIGHTS, weighs="model"), None),
     Case("unseen-items", replace(WEIGHTS, control=0.99), None),
     Case("unseen-items", replace(WEIGHTS, control=0.989), "serious"),
 ]

@@ -60,7 +60,7 @@ def test_no_item_level_estimator_for_slates_of_one_item_nor_for_item_level_estim
 )
 def test_only_whole_slates_of_several_slots_are_sent_to_items(code: str, evidence: dict[str, Any]) -> None:
     helped = remedy(code, row(slots=2, **evidence))
-    for other in ({"slots": 1}, {"slots": 0}, {"slots": 2, "kind": "items"}):
+    for other in ({"slots": 1}, {"slots": 0}, {"slots": 2, "weighs": "items"}):
         assert remedy(code, row(**other, **evidence)) != helped
     word = "assumes more" if code == "small-ess-share" else "item-level"
     assert word in helped

@@ -179,7 +179,7 @@ class ArmsPair:
         names = [one for one in self.rows[0] if one in self.rows[1]]
         for name in sorted(names, key=lambda one: (len(self.rows[0][one].assumes), one)):
             mine, theirs = (some[name] for some in self.rows)
-            if all(row.sound and row.of_target and row.outcome == "reward" for row in (mine, theirs)):
+            if all(row.sound and row.weighs != "logged" and row.outcome == "reward" for row in (mine, theirs)):
                 both = zip(self.targets, (mine.estimator, theirs.estimator), strict=True)
                 one, other = (self.summary.mean(*pair) for pair in both)
                 yield mine.name, mine.assumes, (one, other)

@@ -155,7 +155,7 @@ def of_references(summary: Counts, target: Policy, some: Iterable[AnyEstimator])
 
 def beside_log(summary: Counts, target: Policy, row: Row) -> Row:
     """Return a row of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
-    if not row.of_target:
+    if row.weighs == "logged":
         return row
     row = replace(row, most=float(summary.sums.largest[row.estimator.kind.outcome]))
     if row.refusal is not None:
@@ -223,8 +223,7 @@ def _against(summary: Counts, target: Policy, row: Row, holding: Rows, pairs: in
 
 def _hidden(row: Row) -> float:
     """Return the share of the target that such a log is unlikely to show in the weights of an estimate."""
-    design = row.estimate.design
-    return 0.0 if design is None or row.mean_weight is None else min(design.hidden + design.unsupported, 1.0)
+    return min((row.hidden or 0.0) + row.unsupported, 1.0)
 
 
 def _may_contradict(summary: Counts, target: Policy, row: Row) -> bool:

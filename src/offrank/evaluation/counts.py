@@ -143,7 +143,7 @@ class Counts:
             kind.assumes,
             outcome="clicks" if kind.outcome == "clicks" and not self.rewards_are_clicks else "reward",
             requires_logging=kind.logging is not None,
-            of_target=kind.weighs != "logged",
+            weighs=kind.weighs,
             base=at.estimator,
             normalisation=kind.normalisation,
         )
@@ -182,7 +182,6 @@ class Counts:
             estimate=replace(made, checked=True, design=self.design(at), detectable=detectable),
             groups=self.group,
             slots=self.slots,
-            kind=kind.weighs,
             method=self.spec.method,
             control=self.kept(at.target, row.base),
             effective_rewards=self.effective_rewards(at),
@@ -190,7 +189,6 @@ class Counts:
             reward_index=None if tail is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and row.requires_logging,
-            other_outcome=row.outcome == "clicks",
             model=kind.model,
         )
         return row if at.weighted is None else self._with_weights(replace(row, ess_ratio=ess_ratio), at, at.weighted)

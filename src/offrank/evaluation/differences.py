@@ -151,7 +151,8 @@ class Pair:
     def _candidates(self) -> list[Row]:
         """Return the possible answers: the difference by each estimator that both have."""
         mine, theirs = self.one[1], self.one[1] if self.other is None else self.other[1]
-        return [self._candidate(one, theirs[name]) for name, one in mine.items() if one.of_target and name in theirs]
+        both = (name for name in mine if name in theirs and mine[name].weighs != "logged")
+        return [self._candidate(mine[name], theirs[name]) for name in both]
 
     def _candidate(self, mine: Row, theirs: Row) -> Row:
         name = mine.name

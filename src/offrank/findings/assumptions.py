@@ -130,7 +130,7 @@ def ties(found: Row) -> Statement:
     )
 
 
-@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome, cause="outcome")
+@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.outcome == "clicks", cause="outcome")
 def clicks_not_reward(_: Row) -> Statement:
     return Statement(
         "note",
@@ -161,7 +161,10 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
 
 
 @finding(
-    "reward-model", "Reward model", lambda found: found.kind != "model" and found.model is not None, cause="assumption"
+    "reward-model",
+    "Reward model",
+    lambda found: found.weighs != "model" and found.model is not None,
+    cause="assumption",
 )
 def reward_model(found: Row) -> Statement | None:
     assert found.model is not None
@@ -192,7 +195,7 @@ def fit_in_words(model: ModelEvidence) -> str:
     return f"{said} It explains {percent(model.explained, 0)} of the variance of the logged rewards."
 
 
-@finding("model-based", "Model-based estimate", lambda found: found.kind == "model", cause="assumption")
+@finding("model-based", "Model-based estimate", lambda found: found.weighs == "model", cause="assumption")
 def model_based(found: Row) -> Statement:
     model = found.model or ModelEvidence()
     told = (
@@ -213,7 +216,7 @@ def model_based(found: Row) -> Statement:
 
 def of_model(found: Row) -> bool:
     """Whether the weights are those of a click model."""
-    return found.kind == "items" and found.model is not None and not found.corrects
+    return found.weighs == "items" and found.model is not None and not found.corrects
 
 
 @finding("model-weights", "Weights of a click model", of_model, cause="assumption")
@@ -254,7 +257,7 @@ def support(found: SupportEvidence) -> Statement | None:
 @finding(
     "unseen-items",
     "Unseen items",
-    lambda found: not found.normalised and found.kind != "model" and found.control < COVERED,
+    lambda found: not found.normalised and found.weighs != "model" and found.control < COVERED,
     cause=("overlap", "coverage"),
 )
 def unseen_items(found: Row) -> Statement:
@@ -283,7 +286,7 @@ def unseen_items(found: Row) -> Statement:
 @finding(
     "unseen-documents",
     "Unseen documents",
-    lambda found: found.kind == "model" and found.control < 1 - UNKNOWN,
+    lambda found: found.weighs == "model" and found.control < 1 - UNKNOWN,
     cause="click model",
 )
 def unseen_documents(found: Row) -> Statement:

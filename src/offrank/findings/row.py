@@ -47,8 +47,9 @@ class Row:
     - estimate: the number, with its interval and the findings about it. refusal: why the log cannot give it; then the
       estimate has no numbers.
     - logged, relative: the logged mean, and the relative difference to it.
-    - outcome: of which outcome; only estimates of one are compared. requires_logging: whether it depends on the logging
-      policy, and so on its faults. of_target: whether it says anything of the target; the logged mean does not.
+    - outcome: `reward`, or `clicks` where rewards differ from them; only estimates of one are compared. weighs: whether
+      whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken, which says
+      nothing of the target. requires_logging: whether it depends on the logging policy, and so on its faults.
     - asked: whether the user asked for it; others are references.
     - anchor: if the data chose the estimator, the row that its interval contains. considered: all that it was selected
       from, by spelling. tested: whether it was combined from what assumes less and more, as far as their differences
@@ -58,8 +59,7 @@ class Row:
     What findings read besides:
 
     - groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any. method: of the interval.
-    - kind: whether whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken.
-      model: the reward model of `direct` or `dr`; None for other estimators.
+    - model: the reward model of `direct` or `dr`; None for other estimators.
     - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
       corrects: whether they weight what a model missed.
     - bounded: the spelling of the estimator with bounded weights. clipped: what bounds the weights does, in a word,
@@ -76,8 +76,7 @@ class Row:
     - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
       skewness of their mean with such a tail; the index is None where the log's own rewards have no heavy tail.
     - ties: share of the impressions in which equal scores leave the target's order open.
-    - counted: whether the logging probabilities that it uses were counted in the log. other_outcome: whether it
-      estimates clicks although rewards differ from them.
+    - counted: whether the logging probabilities that it uses were counted in the log.
     """
 
     name: str = ""
@@ -88,8 +87,8 @@ class Row:
     relative: Interval | None = None
     refusal: NoOverlapError | None = None
     outcome: str = "reward"
+    weighs: Literal["slates", "items", "model", "logged"] = "slates"
     requires_logging: bool = True
-    of_target: bool = True
     asked: bool = True
     anchor: Row | None = None
     considered: Mapping[str, Row] = field(default_factory=dict)
@@ -100,7 +99,6 @@ class Row:
     groups: int = 0
     slots: int = 0
     method: str = "normal"
-    kind: Literal["slates", "items", "model", "logged"] = "slates"
     model: ModelEvidence | None = None
     normalised: bool = True
     plain: bool = True
@@ -119,7 +117,6 @@ class Row:
     reward_skewness: float = 0.0
     ties: float = 0.0
     counted: bool = False
-    other_outcome: bool = False
 
     @property
     def found(self) -> Estimate | NoOverlapError:
@@ -132,7 +129,7 @@ class Row:
         refused = self.refusal
         if refused is None:
             return self.estimate.warnings
-        return (Caution(refused.code, "serious", refused.message, refused.remedy),)
+        return (Caution.of_refusal(refused),)
 
     @property
     def sound(self) -> bool:

@@ -116,7 +116,7 @@ def verdict(
     policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there. facts: of the log and the
     target, by which assumptions are chosen.
     """
-    candidates = [one for one in rows if one.of_target]
+    candidates = [one for one in rows if one.weighs != "logged"]
     asked = [one for one in candidates if one.asked]
     if not asked:
         return None

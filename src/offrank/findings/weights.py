@@ -108,9 +108,9 @@ def low_ess(found: Row) -> Statement:
         message += (
             f". This log's own weights suggest {ess:.0f}, which is too many: the largest weights are still to come"
         )
-    if found.kind == "logged":
+    if found.weighs == "logged":
         return Statement("serious", f"{message}.", "Log more.")
-    if not items_help(found.slots, found.kind):
+    if not items_help(found.slots, found.weighs):
         return Statement("serious", f"{message}.", f"Log more, or {CLOSER}.")
     items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
     remedy = Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
@@ -126,7 +126,7 @@ def low_ess(found: Row) -> Statement:
     cause=("effective size", "weights"),
 )
 def small_ess_share(found: Row) -> Statement:
-    more = items_help(found.slots, found.kind)
+    more = items_help(found.slots, found.weighs)
     further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
     return Statement(
         "note",
@@ -179,8 +179,8 @@ def rare_rewards(found: RareEvidence) -> Statement:
     cause=("overlap", "weights", "tail"),
 )
 def large_weight(found: Row) -> Statement:
-    ways = [] if found.clipped or found.kind == "logged" else [_clip(found)]
-    ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
+    ways = [] if found.clipped or found.weighs == "logged" else [_clip(found)]
+    ways += ["compare with an item-level estimator"] if items_help(found.slots, found.weighs) else []
     return Statement(
         "serious" if found.estimate.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {percent(found.estimate.max_weight_share, 0)} of the total weight.",
@@ -217,7 +217,7 @@ def clipped(found: Row) -> Statement:
 )
 def heavy_tail(found: Row) -> Statement:
     assert found.estimate.tail_index is not None
-    further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
+    further = ", use an item-level estimator" if items_help(found.slots, found.weighs) else ""
     return Statement(
         "serious" if found.estimate.tail_index > VERY_HEAVY else "warning",
         f"The weights have a heavy tail (Pareto index {found.estimate.tail_index:.2f}; above 0.5 the variance is "
@@ -234,7 +234,7 @@ def hidden_mass(found: Row) -> Statement | None:
         return None
     never = f" ({percent(found.unsupported, 1)} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.clipped else ", or " + _clip(found)
-    items = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
+    items = ", use an item-level estimator" if items_help(found.slots, found.weighs) else ""
     return Statement(
         "serious" if share > MOSTLY_HIDDEN else "warning",
         f"{percent(share, 1)} of the target policy's probability is on slates or items so rare under the logging "
