@@ -153,8 +153,10 @@ def _variance(values: Floats, weight: Floats) -> float:
 
 def _row(name: str) -> Any:
     """An estimator among those that were asked for."""
-    assumes = estimator(name).kind.assumes
-    return SimpleNamespace(name=name, estimator=name, assumes=assumes, sound=True, of_target=True, outcome="reward")
+    kind = estimator(name).kind
+    return SimpleNamespace(
+        name=name, estimator=name, assumes=kind.assumes, weighs=kind.weighs, outcome="reward", sound=True
+    )
 
 
 def weighted_moments(values: Floats, count: Floats, blocks: tuple[tuple[int, ...], ...]) -> Moments:

@@ -341,7 +341,7 @@ class Given(Mapping[Key, N], Tabular):
 def cautions(found: Any) -> tuple[Caution, ...]:
     """Return the warnings about a number; the reason why there is none counts as a serious one."""
     if isinstance(found, NoOverlapError):
-        return (Caution.of_refusal(found),)
+        return (Caution(found.code, "serious", found.message, found.remedy),)
     return tuple(found.warnings)
 
 

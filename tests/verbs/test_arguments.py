@@ -25,7 +25,7 @@ def scored(**columns: list[float]) -> Any:
 
 REFUSED: dict[str, tuple[dict[str, Any], type[OffrankError], str]] = {
     "no target": ({"target": {}}, errors.UsageError, "no target.*dict of policies"),
-    "a number": ({"target": 3}, errors.UsageError, "3 is not a policy.*top"),
+    "a number": ({"target": 3}, errors.UsageError, "3 is not a policy.*top.*object of offrank.policies.Policy"),
     "a class": ({"target": Top}, errors.UsageError, "not a policy"),
     "an unknown policy": ({"target": "topp(new_score)"}, errors.SpellingError, "did you mean top"),
     "an unclosed bracket": ({"target": "top(new_score"}, errors.SpellingError, "cannot read policy"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..errors import NoOverlapError
+from ..frames import cautions
 from ..language.formatting import nine_digits
 from ..sums.estimate import Caution, Estimate, Interval
 
@@ -126,10 +127,7 @@ class Row:
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """The cautions against it; a refusal is serious."""
-        refused = self.refusal
-        if refused is None:
-            return self.estimate.warnings
-        return (Caution.of_refusal(refused),)
+        return cautions(self.found)
 
     @property
     def sound(self) -> bool:

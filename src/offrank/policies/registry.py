@@ -25,5 +25,6 @@ def policy(given: str | Policy) -> Policy:
     """
     found: Policy = parse(given, POLICIES, "policy") if isinstance(given, str) else given
     if found is given and not is_policy(found):
-        raise UsageError(f"{given!r} is not a policy", "give one such as 'top(new_score)' or offrank.Top('new_score')")
+        remedy = "give one such as 'top(new_score)', or an object of offrank.policies.Policy: offrank.Top('new_score')"
+        raise UsageError(f"{given!r} is not a policy", remedy)
     return found

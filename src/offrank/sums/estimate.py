@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from ..errors import NoOverlapError
 from ..log.batch import Floats
 from ..wording import Wording
 
@@ -44,11 +43,6 @@ class Caution:
     message: str
     remedy: str
     missing: float = 0.0
-
-    @classmethod
-    def of_refusal(cls, refusal: NoOverlapError) -> Caution:
-        """The reason why there is no number, as a caution, which is serious."""
-        return cls(refusal.code, "serious", refusal.message, refusal.remedy)
 
     @property
     def text(self) -> str:
