@@ -22,7 +22,7 @@ import offrank
 from offrank.checks.kept import with_unread
 from offrank.checks.own_clicks import KINDS, OwnClicksFold
 from offrank.findings import cautions_for
-from offrank.findings.evidence import LogEvidence
+from offrank.findings.log import LogEvidence
 from offrank.log.source import Needs
 from offrank.running.executors import run
 from offrank.sums.base import Tee

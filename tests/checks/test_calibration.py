@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from offrank import EpsilonUniform, PlackettLuce, Top
 from offrank.checks.calibration import CalibrationFold, ShownCounts, bennett
-from offrank.findings.evidence import Frequency
+from offrank.findings.log import Frequency
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.batch import Shown as Slates
 from offrank.log.source import Needs

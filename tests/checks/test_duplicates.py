@@ -12,7 +12,7 @@ import offrank
 from offrank import Counted, Uniform
 from offrank.checks.duplicates import Contents, ContentsFold
 from offrank.findings import cautions_for
-from offrank.findings.evidence import LogEvidence
+from offrank.findings.log import LogEvidence
 from offrank.simulation import SearchWorld
 from offrank.testing import check_fold
 from tests.exact.worlds import world

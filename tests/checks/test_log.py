@@ -16,7 +16,7 @@ from offrank import Counted, PlackettLuce
 from offrank.checks.log import about_log, log_evidence, log_quantities
 from offrank.errors import AbilityError
 from offrank.findings import causes_of
-from offrank.findings.evidence import Frequency, LogEvidence, Repeats
+from offrank.findings.log import Frequency, LogEvidence, Repeats
 from offrank.findings.registry import CAUSES
 from offrank.log.source import Source
 from offrank.running.quantities import Quantities

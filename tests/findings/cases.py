@@ -6,8 +6,13 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from offrank.findings.assumptions import CurveEvidence, DisagreementEvidence, SupportEvidence
-from offrank.findings.choice import SelectedMemberEvidence, SelectorEvidence
+from offrank.findings.assumptions import (
+    CurveEvidence,
+    DisagreementEvidence,
+    SelectedMemberEvidence,
+    SelectorEvidence,
+    SupportEvidence,
+)
 from offrank.findings.clicks import (
     FitEvidence,
     HarvestEvidence,
@@ -15,8 +20,7 @@ from offrank.findings.clicks import (
     NetworkEvidence,
     PredictionEvidence,
 )
-from offrank.findings.evidence import LogEvidence
-from offrank.findings.logging_policy import PropensitiesEvidence
+from offrank.findings.log import LogEvidence, PropensitiesEvidence
 from offrank.findings.measure import CmipEvidence, ComparisonEvidence
 from offrank.findings.row import ModelEvidence
 from offrank.findings.rows import OwnClicksEvidence, SkippedEvidence, TrainingEvidence

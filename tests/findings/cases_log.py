@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from offrank.findings.arms import ArmsEvidence, ControlEvidence
-from offrank.findings.evidence import Frequency, KeptEvidence, LogEvidence
+from offrank.findings.log import Frequency, LogEvidence
 from offrank.findings.mean_weight import GroupEvidence
 from offrank.findings.odd_mean import LawEvidence
 from offrank.findings.registry import FailedEvidence
 from offrank.findings.row import Row
-from offrank.findings.rows import SkippedEvidence
+from offrank.findings.rows import KeptEvidence, SkippedEvidence
 from offrank.findings.weights import RareEvidence
 from offrank.sums.estimate import Interval
 from tests.findings.rows import row

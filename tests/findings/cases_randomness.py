@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from offrank.findings.evidence import LogEvidence, Repeats
+from offrank.findings.log import LogEvidence, Repeats
 from tests.findings import cases_outcome
 from tests.findings.cases_log import Case
 

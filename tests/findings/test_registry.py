@@ -11,7 +11,7 @@ import pytest
 import offrank
 from offrank.errors import UsageError
 from offrank.findings import FINDINGS, Statement, all_findings, cautions_for, finding, has_cause
-from offrank.findings.evidence import LogEvidence
+from offrank.findings.log import LogEvidence
 from offrank.findings.row import Row
 from tests.findings.rows import row
 from tests.verbs.logs import coins

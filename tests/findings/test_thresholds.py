@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from offrank import findings
-from offrank.findings.choice import SelectedMemberEvidence, SelectorEvidence
+from offrank.findings.assumptions import SelectedMemberEvidence, SelectorEvidence
 from tests.findings.cases import CASES, Case
 
 TRUST = (Path(__file__).resolve().parents[2] / "docs" / "concepts" / "trust.md").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import AbilityError
-from ..findings.evidence import Frequency
+from ..findings.log import Frequency
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items

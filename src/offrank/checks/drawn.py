@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..findings.evidence import LogEvidence
-from ..findings.logging_policy import UNLIKELY, deviation_in_words, repeated, repeats_in_words, unfit
+from ..findings.log import UNLIKELY, LogEvidence, deviation_in_words, repeated, repeats_in_words, unfit
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.base import Policy

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..clicks.documents import TextsFold
-from ..findings.evidence import LogEvidence
-from ..findings.logging_policy import unfit
+from ..findings.log import LogEvidence, unfit
 from ..log.source import Needs, Source, is_read_once
 from ..running.executors import Executor, Progress, run
 

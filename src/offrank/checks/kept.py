@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import OffrankError
-from ..findings.evidence import KeptEvidence, LogEvidence, UnreadRate
+from ..findings.log import LogEvidence
+from ..findings.rows import KeptEvidence, UnreadRate
 from ..log import rules
 from ..log._kernels import click_sums
 from ..log.batch import Floats, LogBatch

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import findings
-from ..findings.evidence import LogEvidence
-from ..findings.logging_policy import never_drawn
+from ..findings.log import LogEvidence, never_drawn
 from ..findings.odd_mean import LawEvidence
 from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..inference.spread import Inference

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..findings import has_cause
-from ..findings.evidence import LogEvidence
-from ..findings.logging_policy import BLIND
+from ..findings.log import BLIND, LogEvidence
 from ..language.formatting import percent, plural
 from ..policies.uniform import Uniform
 from ..sums.estimate import Caution

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings.evidence import Repeats
+from ..findings.log import Repeats
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..findings.evidence import Repeats
-from ..findings.logging_policy import UNLIKELY
+from ..findings.log import UNLIKELY, Repeats
 from ..log.batch import Contexts, Floats, Integers, LogBatch, bound, own_bound
 from ..log.contexts import rows_of
 from ..log.hashing import hashed

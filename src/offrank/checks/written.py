@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..findings.evidence import LogEvidence
-from ..findings.logging_policy import BLIND
+from ..findings.log import BLIND, LogEvidence
 from ..findings.odd_mean import NEAR
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs

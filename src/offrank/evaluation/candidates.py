@@ -12,8 +12,7 @@ from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised
 from ..findings import cautions_for, has_cause
-from ..findings.assumptions import DisagreementEvidence
-from ..findings.choice import SelectedMemberEvidence, SelectorEvidence
+from ..findings.assumptions import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
 from ..findings.row import Row
 from ..language.formatting import nine_digits
 from ..policies.base import Policy

@@ -21,7 +21,7 @@ from ..estimators.family import family
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
-from ..findings.logging_policy import unfit
+from ..findings.log import unfit
 from ..findings.verdict import on_log
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache

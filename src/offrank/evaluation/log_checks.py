@@ -13,8 +13,7 @@ from ..checks.rows import Impressions
 from ..errors import NoOverlapError
 from ..findings import cautions_for, explained, has_cause, title_of
 from ..findings.assumptions import SupportEvidence
-from ..findings.evidence import LogEvidence
-from ..findings.logging_policy import PropensitiesEvidence, unfit, untested_in_words
+from ..findings.log import LogEvidence, PropensitiesEvidence, unfit, untested_in_words
 from ..findings.rows import SkippedEvidence
 from ..language.formatting import finite
 from ..log.batch import Floats

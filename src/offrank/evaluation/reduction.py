@@ -20,7 +20,7 @@ from ..estimators.named import REFERENCES
 from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for
 from ..findings.assumptions import CurveEvidence
-from ..findings.evidence import LogEvidence
+from ..findings.log import LogEvidence
 from ..findings.reasons import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.row import Row
 from ..inference.spec import IntervalSpec

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..checks.log import Totals, about_log
 from ..estimators.fold import ROWS
 from ..findings import cautions_for
-from ..findings.evidence import LogEvidence
+from ..findings.log import LogEvidence
 from ..findings.mean_weight import GroupEvidence
 from ..findings.odd_mean import LawEvidence
 from ..inference.betting import chance_above

@@ -20,7 +20,7 @@ from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
-from ..findings.choice import SelectorEvidence
+from ..findings.assumptions import SelectorEvidence
 from ..findings.row import Row
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch, RunCache

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from ..language.formatting import Span
 from ..sums.estimate import Interval
 from ..wording import Verb, Wording
-from .evidence import LogEvidence
-from .logging_policy import sampled_twice
+from .log import LogEvidence
 from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, REFUTED, WEIGHTINGS, LawEvidence, odd_mean, refuting
 from .registry import Statement, finding
 from .row import Row
+from .weights import sampled_twice
 
 KNOWN = 0.1
 """Effective share of the rows above which an unseen tail cannot explain a low mean."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..inference.pareto import odd_weights, unseen
 from ..sums.estimate import Interval
-from .evidence import LogEvidence
+from .log import LogEvidence
 from .row import Row
 
 ODD, IMPOSSIBLE = 3.3, 5.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..language.formatting import percent
 from ..sums.outcome_shape import OutcomeShape
 from .registry import Statement, finding
+from .row import Row
 
 WHOLE_LISTS = 30
 """Lists clicked whole."""
@@ -133,4 +134,13 @@ def clicked_whole_of_robots(found: RobotsEvidence) -> Statement | None:
         f"They have {percent(found.carried, 0)} of the clicks, and may be robots: every value is then too high.",
         f"Leave out the rows of each `{found.unit}` with 5 lists or more who clicked nearly every item in 7 of 10, and "
         "compare both answers. If people do take whole lists, as with songs, this is no fault.",
+    )
+
+
+@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.outcome == "clicks", cause="outcome")
+def clicks_not_reward(_: Row) -> Statement:
+    return Statement(
+        "note",
+        "This estimator corrects each click separately and estimates clicks, but the log's rewards are not its clicks.",
+        "Compare it only with other estimates of clicks, or log the reward of each item as its click.",
     )

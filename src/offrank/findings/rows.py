@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ..language.formatting import percent, plural, quote
 from ..log.rules import NO_TABLE, NOT_DRAWN
 from ..wording import ColumnNames, Option, Wording
-from .evidence import KeptEvidence, LogEvidence
 from .registry import Statement, finding
 
 FEW_LEFT_OUT = 0.001
@@ -41,6 +41,53 @@ UNLIKELY = 1e-8
 LEFT, NOISE = 0.4, 0.7
 """The largest mean square of residual clicks of a score that was fitted to them, and a bound below that of a score from
 elsewhere: 1 for noise, less where the fit takes some (benchmarks/own_clicks.py prints the smallest found)."""
+Both = tuple[float, float]
+"""Of the rows without a click, and of those with one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadRate:
+    """A column that is not read and follows the outcome: its value in rows of the least outcome, and of the largest."""
+
+    column: str = "keep_prob"
+    low: float = 1.0
+    high: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptEvidence:
+    """The rows without and with a click, and the share of them that was kept.
+
+    - rows: that were read. impressions: the sum of their 1 / inclusion, with its variance over which rows were kept.
+    - apart: how far the mean inclusion of both differs, in standard errors; infinite where it is constant in both.
+    - clicks: whether the outcome is clicked or not, rather than a grade or an amount.
+    - read, left_out: rows read, and left out while reading; of these by_outcome: for what their clicks or reward hold;
+      tested: others whose outcome is known. earned: the mean of those read and those tested; gap: in standard errors.
+    - totals: the true numbers of impressions, `clicked` and `all`, as far as the user gave them.
+    - unread: a column that may be the rate with which rows were kept, and is not read as such.
+    """
+
+    rows: Both = (0.0, 0.0)
+    impressions: Both = (0.0, 0.0)
+    variance: Both = (0.0, 0.0)
+    apart: float = 0.0
+    clicks: bool = True
+    read: int = 0
+    left_out: int = 0
+    by_outcome: int = 0
+    tested: int = 0
+    earned: Both = (0.0, 0.0)
+    gap: float = 0.0
+    totals: Mapping[str, float] = field(default_factory=dict)
+    unread: UnreadRate | None = None
+
+    def estimated(self, which: str) -> Both:
+        """The number of impressions, `clicked` or `all`, that the rows stand for, and its variance."""
+        first = 1 if which == "clicked" else 0
+        return sum(self.impressions[first:]), sum(self.variance[first:])
+
+
+NOTHING_KEPT = KeptEvidence()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,17 +194,6 @@ def skipped(found: SkippedEvidence) -> Statement:
         return Statement("note", message, "Nothing need be done: the answer is of the rows that were drawn.")
     message = f"{found.count:,} left out for breaking the rule {found.rule!r}."
     return Statement("warning", message, "Find out why they break it.")
-
-
-@finding("duplicate-rows", "Rows written twice", lambda log: log.copies > 0, cause="rows")
-def duplicate_rows(log: LogEvidence) -> Statement:
-    return Statement(
-        "warning",
-        f"At least {percent(log.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
-        "often than in independent impressions.",
-        "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
-        "remove them, or cluster by what they share.",
-    )
 
 
 @finding(

@@ -9,6 +9,8 @@ from ..inference.unseen import hides
 from ..language.formatting import percent
 from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
 from ..wording import EstimatorOption, Option, Wording, joined
+from .log import LogEvidence
+from .odd_mean import LawEvidence, OddMean, odd_mean
 from .registry import Statement, finding
 from .row import Row
 
@@ -45,6 +47,10 @@ FEW_CLUSTERS = 20
 VERY_FEW = 5
 _UNLIKE = 0.9
 """Ratio of effective to actual clusters below which their unequal size is mentioned."""
+FACTOR = 1.5
+"""Smallest sub-sampling factor of the rows at which it can be distinguished from other faults."""
+LEAST, MOST = 0.7, 1.3
+"""Bounds of the mean weight divided by that factor."""
 CLOSER = "evaluate a policy that is closer to the logging policy"
 
 
@@ -266,6 +272,24 @@ def observed_range(_: Row) -> Statement:
         "note",
         "The empirical Bernstein interval needs the range of the values, and the observed range is used.",
         "The interval is guaranteed only if no larger weight can occur, as with clip(...).",
+    )
+
+
+def sampled_twice(odd: OddMean) -> bool:
+    """Whether the sub-sampling, which the propensities contain already, explains a mean weight."""
+    return odd.factor > FACTOR and LEAST < odd.mean.value / odd.factor < MOST
+
+
+@finding("double-subsampling", "Mean weight", cause="mean weight", explains="mean weight")
+def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | None:
+    odd = odd_mean(found)
+    if odd is None or not sampled_twice(odd):
+        return None
+    return Statement(
+        "serious",
+        f"{odd.name} is {odd.mean.value:.3g}, and sub-sampling weights the rows by a factor of {odd.factor:.3g}: the "
+        "propensities already contain that factor.",
+        "Correct for the sub-sampling only once: remove the factor from the propensities, or do not give `inclusion`.",
     )
 
 

@@ -24,7 +24,7 @@ from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..checks.sort_keys import SortKey, sort_keys
 from ..checks.written import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
-from ..findings.evidence import LogEvidence
+from ..findings.log import LogEvidence
 from ..language.formatting import listing
 from ..log import rules
 from ..log.schema import GROUPING, WRITTEN

@@ -1,16 +1,18 @@
-"""The logging policy: whether the log can have been drawn from it, and what its propensities say."""
+"""A log as a whole: whether it can have been drawn from its logging policy, and what its propensities say."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..language.formatting import percent
+from ..sums.estimate import Interval
+from ..sums.outcome_shape import USUAL, OutcomeShape
 from ..wording import EstimatorOption, Option, Wording
-from .evidence import Frequency, LogEvidence, Repeats
-from .odd_mean import LawEvidence, OddMean, odd_mean
 from .registry import Statement, finding
-from .row import Row
+from .rows import NOTHING_KEPT, KeptEvidence
 
 UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
@@ -27,11 +29,94 @@ MANY_APART = 0.01
 """Share of the impressions above which a few odd rows cannot be the cause."""
 FEW_ROWS = 50.0
 """Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
-FACTOR = 1.5
-"""Smallest sub-sampling factor of the rows at which it can be distinguished from other faults."""
-LEAST, MOST = 0.7, 1.3
-"""Bounds of the mean weight divided by that factor."""
 _ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
+
+    rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
+    items: those shown there at least `lift` times as often as by a uniform policy. observed, expected: rows (before
+    sub-sampling); untested: too large to compare. chance: a bound of P(a correct log deviates as much somewhere).
+    """
+
+    rank: int | None
+    observed: float
+    expected: float
+    chance: float
+    item: int | None = None
+    lift: float | None = None
+    name: str = ""
+    untested: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """How often two rows of one context show the same, beside what the logging policy says.
+
+    by: what makes a context. what: the slate, or the item at its top. pairs: independent pairs of rows; observed,
+    expected: of them, those that show the same. chance: an upper bound of the probability of so many under right
+    propensities. least: the smallest share of pairs that repeat for another reason which would be found.
+    """
+
+    by: str = "query"
+    what: str = "slate"
+    pairs: float = 0.0
+    observed: float = 0.0
+    expected: float = 0.0
+    chance: float = 1.0
+    least: float = 1.0
+
+    @property
+    def fixed(self) -> float:
+        """Estimated share of the pairs that repeat for another reason than chance."""
+        left = self.pairs - self.expected
+        return max((self.observed - self.expected) / left, 0.0) if left > 0 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogEvidence:
+    """The evidence about a log, whatever is estimated from it.
+
+    - rows: impressions read; logging: the spelling of the logging policy.
+    - unconfirmed: of a logging policy that nobody has confirmed, the least share of fixed rows that the log would show.
+    - compared, apart, typical_ratio: rows with a logged propensity, those that differ from the logging policy's,
+      and the typical ratio to that (geometric mean).
+    - fit: how well the shown items fit the logging policy, None if that could not be compared.
+    - repeats: the comparison of rows of one context with the smallest chance, corrected for their number.
+      least_repeats: the smallest share of pairs in a fixed order that one of these comparisons would have shown.
+    - copies: a lower bound of the share of rows that are copies of others.
+    - mean_weight: of the uniform policy; ess: effective sample size of those weights; largest_weight: of them, over its
+      inclusion; impressions: before sub-sampling. sampling_factor: the sum of squared 1 / inclusion over that of them.
+    - shown_only: whether every impression showed all of its candidates. unlisted: whether no other list names them.
+    - rows_per_context, counted_by: if propensities were counted. along: what moves along the log, and between arms.
+    - unknown: check -> why it could not be done. kept: which rows were kept. outcome: the shape of clicks and rewards.
+    """
+
+    rows: int = 0
+    logging: str = "logged"
+    unconfirmed: float | None = None
+    compared: int = 0
+    apart: int = 0
+    typical_ratio: float = 1.0
+    fit: Frequency | None = None
+    repeats: Repeats | None = None
+    least_repeats: float = 1.0
+    copies: float = 0.0
+    mean_weight: Interval | None = None
+    sampling_factor: float = 1.0
+    ess: float = 0.0
+    largest_weight: float = 0.0
+    impressions: float = math.inf
+    shown_only: bool = False
+    unlisted: bool = False
+    rows_per_context: float = math.inf
+    counted_by: str | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    kept: KeptEvidence = NOTHING_KEPT
+    outcome: OutcomeShape = USUAL
+    along: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +262,17 @@ def shown_only(_: LogEvidence) -> Statement:
     )
 
 
+@finding("duplicate-rows", "Rows written twice", lambda log: log.copies > 0, cause="rows")
+def duplicate_rows(log: LogEvidence) -> Statement:
+    return Statement(
+        "warning",
+        f"At least {percent(log.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
+        "often than in independent impressions.",
+        "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
+        "remove them, or cluster by what they share.",
+    )
+
+
 @finding(
     "huge-inverse-propensity",
     "Inverse propensities",
@@ -214,24 +310,6 @@ def propensity_mismatch(log: LogEvidence) -> Statement:
         f"In {log.apart:,} of {log.compared:,} impressions, the logged propensity differs from that of "
         f"{log.logging}; it is typically {log.typical_ratio:.3g} times as large.",
         remedy,
-    )
-
-
-def sampled_twice(odd: OddMean) -> bool:
-    """Whether the sub-sampling, which the propensities contain already, explains a mean weight."""
-    return odd.factor > FACTOR and LEAST < odd.mean.value / odd.factor < MOST
-
-
-@finding("double-subsampling", "Mean weight", cause="mean weight", explains="mean weight")
-def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | None:
-    odd = odd_mean(found)
-    if odd is None or not sampled_twice(odd):
-        return None
-    return Statement(
-        "serious",
-        f"{odd.name} is {odd.mean.value:.3g}, and sub-sampling weights the rows by a factor of {odd.factor:.3g}: the "
-        "propensities already contain that factor.",
-        "Correct for the sub-sampling only once: remove the factor from the propensities, or do not give `inclusion`.",
     )
 
 
