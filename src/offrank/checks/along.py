@@ -22,7 +22,6 @@ from ..findings.arms import AlongEvidence, Ramp, Window
 from ..inference.spec import CLUSTERS
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source, has
-from ..policies.balanced import arms_of
 from ..policies.base import Policy
 from ..policies.by import By
 from ..readers.log import period_of
@@ -60,9 +59,9 @@ def along_folds(
     of their own arm may have it at any time. weights: of the log's rows, whose mean is looked at as well.
     """
     found = (name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name]))))
-    clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else arms_of(logging)
+    clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else logging.rankers
     if arms is not None and (
-        len(arms.policies) > ARMS_LOOKED_AT or (arms is logging and not arms.sorts and not compared)
+        len(arms.policies) > ARMS_LOOKED_AT or (logging is arms and not arms.sorts and not compared)
     ):
         arms = None
     dated = (period_of(source) or {}).get("column")

@@ -13,7 +13,6 @@ from ..findings.odd_mean import LawEvidence
 from ..findings.registry import CAUSES, SEVERITIES, Cause
 from ..inference.spread import Inference
 from ..log.source import Needs, Source, has
-from ..policies.balanced import arms_of
 from ..policies.base import Policy
 from ..policies.fit import counted_by, counts
 from ..running.quantities import Quantity
@@ -113,7 +112,7 @@ def log_quantities(
         yield Quantity("fit", CalibrationFold(logging), optional=True)
     for by in _CONTEXTS:
         if by == "candidates" or has(source, Needs(clusters=frozenset([by]))):
-            given_arms = arms_of(logging) if by == "user" else None  # a user is in one arm, by design
+            given_arms = logging.rankers if by == "user" else None  # a user is in one arm, by design
             yield Quantity(f"repeats {by}", RepeatsFold(given_arms or logging, by), optional=True)
     if not logging.confirmed.written:
         yield Quantity("agreement", AgreementFold(logging), optional=True)

@@ -15,7 +15,7 @@ from ..language.registry import Later
 from ..learning.splits import kept_apart
 from ..log.batch import RunCache
 from ..log.source import Needs, Source, has
-from ..policies.balanced import arms_of, refuse_arm_targets
+from ..policies.balanced import refuse_arm_targets
 from ..policies.base import Fits
 from ..policies.by import By
 from ..policies.fit import counts, fitted, parts_of
@@ -133,7 +133,7 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
 def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of the numbers that are asked for, after what is to be learnt from the log was learnt."""
     plan, spec = question.plan, question.spec.with_clusters_of(source)
-    if arms_of(plan.logging) is not None:
+    if plan.logging.rankers is not None:
         refuse_arm_targets(plan.logging, plan.targets.values())
     if any(parts_of((*plan.targets.values(), plan.logging, *plan.estimators), Fits)):
         plan = _learnt(plan, question, source, spec.columns)

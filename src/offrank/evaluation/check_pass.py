@@ -30,7 +30,6 @@ from ..policies.base import Policy, ShownAbility
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
 from ..policies.uniform import Uniform
-from ..policies.written import is_logged
 from ..readers.log import period_of
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
@@ -81,7 +80,7 @@ def _refuse_unknown(source: Source, policy: Policy) -> None:
             errors.append(error)
     if len(errors) < len(_ABILITIES):
         return
-    if is_logged(policy):
+    if policy.logged:
         drawn = Option("logging", "plackett_luce(old_score)")
         remedy = Wording("log the propensity of each slate, or name the logging policy: {}", drawn)
         raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
@@ -168,7 +167,7 @@ class CheckPass:
         with suppress(AbilityError):
             if "explained" in found:
                 fit = CalibrationFold(self.target).result(found["explained"])
-        if is_logged(self.target) or (fit is not None and not unfit(replace(found["log"], fit=fit))):
+        if self.target.logged or (fit is not None and not unfit(replace(found["log"], fit=fit))):
             raise UsageError(
                 f"the slates do not fit {self.logging!r} but may fit {self.target!r}: target and logging policy "
                 "seem to be swapped",

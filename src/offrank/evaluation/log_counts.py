@@ -17,7 +17,6 @@ from ..errors import SupportError, UsageError
 from ..findings.release import Release
 from ..findings.row import Row
 from ..findings.verdict import Verdict, verdict
-from ..policies.balanced import designed_shares
 from ..readers.log import period_of
 from ..running.quantities import Quantities
 from ..sums.base import total
@@ -91,7 +90,7 @@ class LogCounts:
         known["facts"] = replace(facts, rewards=not counted.rewards_are_clicks)
         about_log = judged_log(with_unread(named(log, asked.source), asked.source), [counted], job.totals)
         if job.layout.arms is not None:
-            about_log = (*of_shares(counted, designed_shares(job.logging)), *of_control(counted), *about_log)
+            about_log = (*of_shares(counted, job.logging.designed_shares), *of_control(counted), *about_log)
         known["about_log"] = about_log
         diagnostics = Diagnostics.of(job.targets, job.logging, job.estimators.values(), asked.needs)
         diagnostics = replace(diagnostics, bases=bases or {})
@@ -133,9 +132,7 @@ class LogCounts:
             return None
         found = ((names, pair_of(self.summary, targets, self.rows, names)) for names in pairs)
         compared = tuple(one.compared(names, confidence) for names, one in found if one is not None)
-        return ABTest(
-            known.column, arms(self.summary, designed_shares(self.job.logging)), compared, self.job.no_history
-        )
+        return ABTest(known.column, arms(self.summary, self.job.logging.designed_shares), compared, self.job.no_history)
 
     @cached_property
     def by_group(self) -> dict[str, tuple[Counts, dict[str, Rows]]]:

@@ -17,7 +17,7 @@ from ..language.argument import Unwritten, plain
 from ..language.from_text import USUAL, USUAL_OF_ARMS, impression_totals, reward_range
 from ..language.outputs import inputs_in
 from ..log.source import Source
-from ..policies.balanced import arms_of, in_balance
+from ..policies.balanced import in_balance
 from ..policies.base import Policy
 from ..policies.registry import policy
 from ..readers.log import opened
@@ -97,7 +97,7 @@ def planned_comparison(
         UsageError: see `planned` and `compared_with`, or no target where `logging` names no rankers.
     """
     drawn = in_balance(policy(logging))
-    arms = arms_of(drawn)
+    arms = drawn.rankers
     if target is None:
         if arms is None:
             raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")

@@ -27,7 +27,6 @@ from ..inference.spec import IntervalSpec
 from ..language.from_text import TOTALS
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
-from ..policies.balanced import arms_of
 from ..policies.base import Policy
 from ..running.quantities import Quantities, Quantity
 from ..sums.base import Tee
@@ -112,7 +111,7 @@ class Pass:
                 if one.kind.normalisation == "slot":
                     per_slot[plain] = None
         targets, every = dict.fromkeys(self.targets.values()), (*weighed, *self.references)
-        known = self.references, arms_of(self.logging), self.control
+        known = self.references, self.logging.rankers, self.control
         return Layout(tuple(targets), every, tuple(per_slot), *known, self.history)
 
     @property

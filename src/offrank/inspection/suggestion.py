@@ -13,12 +13,11 @@ from ..evaluation.question import Question, planned
 from ..inference.spec import AUTO, IntervalSpec
 from ..log.source import Source
 from ..policies.base import Policy, ShownAbility
-from ..policies.epsilon import EpsilonUniform, sorted_as, turned
+from ..policies.epsilon import EpsilonUniform
 from ..policies.ranking import Ranking
 from ..policies.registry import policy
 from ..policies.top import Top
 from ..policies.uniform import Uniform
-from ..policies.written import is_logged
 from ..sums.sampled import SampledRows
 from .found import Next
 from .passes import HowRead, used
@@ -42,7 +41,7 @@ def suggestion(
         return {}
     slots = max(seen.overview.slots)
     ranks = seen.clicked and _gives(source, logging, "rank_law")
-    if is_logged(logging) and "rank_propensity" not in seen.written:
+    if logging.logged and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
     slates, questions, directed = _gives(source, logging, "log_prob"), dict[str, Next](), _directed(seen)
     for target in _targets(seen, frozenset() if law is None else law.reads("log_prob").scores, directed):
@@ -80,7 +79,7 @@ def _directed(seen: Inspection) -> frozenset[str]:
 
 def _turned(target: Policy, directed: frozenset[str]) -> str:
     """Return a sorted ranker the other way round, if nothing shows in which direction its score counts."""
-    other = turned(target)
+    other = target.turned()
     return "" if other is None or target.reads("log_prob").scores & directed else repr(other)
 
 
@@ -91,7 +90,7 @@ def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str
     direction is known; of any other the highest comes first.
     """
     drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.reads("log_prob").scores]
-    scores = [sorted_as(law, name) if name in directed else Top(name) for law, name in drawn]
+    scores = [Top(name, ascending=law.ascending and name in directed) for law, name in drawn]
     last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
     new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]

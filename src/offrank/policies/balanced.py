@@ -86,6 +86,14 @@ class Balanced(Spelled, MixedPolicy):
         refuse_no_shares(self, self.shares)
 
     @property
+    def rankers(self) -> By:
+        return self.arms
+
+    @property
+    def designed_shares(self) -> Mapping[str, float] | None:  # type: ignore[override]  # as were given
+        return self.shares
+
+    @property
     def mixed(self) -> tuple[Policy, ...]:
         return tuple(self.arms.policies.values())
 
@@ -125,20 +133,10 @@ class _SharesFold(Fold):
         return tuple((found.sums / found.sums.sum()).tolist())
 
 
-def arms_of(logging: Policy) -> By | None:
-    """The rankers that served, where a column tells them apart."""
-    return logging if isinstance(logging, By) else logging.arms if isinstance(logging, Balanced) else None
-
-
-def designed_shares(logging: Policy) -> Mapping[str, float] | None:
-    """The shares of the rankers that served, where these were said."""
-    return logging.shares if isinstance(logging, Balanced) else None
-
-
 def in_balance(logging: Policy) -> Policy:
     """The policy, or for rankers that sort the mixture of all, whoever served: alone they never show another list."""
-    arms = arms_of(logging)
-    return logging if arms is None or isinstance(logging, Balanced) or not arms.sorts else Balanced(arms)
+    rankers: By | None = logging.rankers
+    return Balanced(rankers) if rankers is logging and rankers.sorts else logging
 
 
 def refuse_arm_targets(logging: Policy, targets: Iterable[Policy]) -> None:
@@ -149,14 +147,14 @@ def refuse_arm_targets(logging: Policy, targets: Iterable[Policy]) -> None:
     Raises:
         UsageError: one does.
     """
-    if not isinstance(logging, Balanced):
+    rankers: By | None = logging.rankers
+    if rankers is None or rankers is logging:
         return
     for target in targets:
-        if target != logging and logging.arms.column in _keys(target):
+        if target != logging and rankers.column in _keys(target):
             raise UsageError(
-                f"{target!r} depends on {logging.arms.column!r}, so its rows cannot be weighted by all rankers "
-                "together",
-                Wording("weight each row by its own ranker: {}", Option("logging", repr(logging.arms))),
+                f"{target!r} depends on {rankers.column!r}, so its rows cannot be weighted by all rankers together",
+                Wording("weight each row by its own ranker: {}", Option("logging", repr(rankers))),
             )
 
 

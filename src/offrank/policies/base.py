@@ -8,7 +8,7 @@ policies can. Nobody asks a policy for its class: what it is, or knows of itself
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any, ClassVar, Literal, NoReturn, TypeGuard, final, get_args
@@ -55,10 +55,20 @@ class Policy(ABC):
     """Whether it draws items one after the other, with probability proportional to `log_weights`."""
     written: ClassVar[bool] = False
     """Whether it is known by probabilities that were written in the log."""
+    logged: ClassVar[bool] = False
+    """Whether it is the one that drew the log, known by the propensities of the log alone."""
     by_slots: bool = False
     """Whether its probability of a slate is the product of those of its slots, to all digits."""
     departure: float | None = None
     """Of an unconfirmed policy, the smallest share of rows with another law that the log would have shown."""
+    ascending: bool = False
+    """Whether it sorts the lowest score first."""
+    rankers: Any = None
+    """The `By`, a class below this one, of the rankers that served the rows, where a column tells them apart."""
+    designed_shares: Mapping[str, float] | None = None
+    """The share of each of its `rankers`, where these were said."""
+    counted_by: str | None = None
+    """The column by whose values it was counted in the log."""
 
     @abstractmethod
     def reads(self, ability: Ability) -> Needs:
@@ -131,6 +141,10 @@ class Policy(ABC):
         """Whether it sorts by a score, at least most of the time, so that equal scores leave an order open."""
         return False
 
+    def turned(self) -> Policy | None:
+        """The same ranker with its score the other way round; None if it does not sort by one."""
+        return None
+
     def for_rows(self, batch: LogBatch) -> Policy:
         """The policy whose probabilities are those of the rows of a log.
 
@@ -146,6 +160,18 @@ class Policy(ABC):
     def sure_slates(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
         """[n] whether it always shows one slate, and [n, k] that, -1 where no candidate is. Elsewhere any or none."""
         return np.zeros(len(contexts), np.bool_), np.full((len(contexts), contexts.slots), -1)
+
+    def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
+        """First rank [n, q] of each item's block of ties, -1 where it is not shown, and the ranks in it [n, q].
+
+        Raises:
+            TypeError: it is none that `always_sorts`.
+        """
+        raise TypeError(f"{self!r} does not always sort")
+
+    def names_others(self, contexts: Contexts) -> bool:
+        """Whether it would show an item that is no candidate."""
+        return False
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_] | None:
         """[n] whether it certainly shows a candidate in every slot; None if it does not know."""

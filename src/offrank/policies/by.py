@@ -61,6 +61,10 @@ class By(Spelled, ShownPolicy):
         return any(part.sorts for part in self.policies.values())
 
     @property
+    def rankers(self) -> By:
+        return self
+
+    @property
     def column_read(self) -> Needs:
         """The column, as codes and, for errors, as words."""
         return Needs(keys=frozenset([self.column]), labels=frozenset([self.column]), exchangeable=True)

@@ -47,6 +47,10 @@ class Counted(Spelled, Policy, Fits):
 
     __str__ = __repr__
 
+    @property
+    def counted_by(self) -> str:  # type: ignore[override]  # its field
+        return self.by
+
     def reads(self, ability: Ability) -> Needs:
         if ability not in ("rank_law", "rank_probs"):
             self.refuse(ability)

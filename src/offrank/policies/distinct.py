@@ -15,7 +15,6 @@ from ..log.source import Needs
 from .base import Ability, Policy, all_items, refuse_no_column, refuse_no_policy, unable
 from .category_races import NEVER, CategoryRaces, numbered_categories
 from .registry import POLICIES
-from .sorting import Sorting
 
 
 @POLICIES.register
@@ -44,7 +43,7 @@ class Distinct(Spelled, Policy):
     def __post_init__(self) -> None:
         refuse_no_policy(self, self.base)
         refuse_no_column(self, self.column)
-        if not (isinstance(self.base, Sorting) or self.base.shuffles or self.base.draws_items):
+        if not (self.base.always_sorts or self.base.shuffles or self.base.draws_items):
             raise UsageError(
                 f"{self!r}: {self.base!r} neither sorts by a column nor draws one item after another",
                 "for a mixture, use distinct(...) around each of its policies: "
@@ -53,7 +52,7 @@ class Distinct(Spelled, Policy):
 
     @property
     def sorts(self) -> bool:
-        return isinstance(self.base, Sorting)
+        return self.base.always_sorts
 
     def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
@@ -121,7 +120,7 @@ class Distinct(Spelled, Policy):
     def _races(self, contexts: Contexts) -> CategoryRaces:
         """The races of the categories."""
         level, logs = np.zeros(contexts.candidates.shape, np.int64), np.zeros(contexts.candidates.shape)
-        if isinstance(self.base, Sorting):  # deeper than its slots, for those that are dropped
+        if self.base.always_sorts:  # deeper than its slots, for those that are dropped
             level, _ = self.base.blocks(replace(contexts, length=contexts.size), all_items(contexts))
             level = np.where(level < 0, NEVER, level)
         elif (known := self.base.log_weights(contexts)) is not None:

@@ -13,7 +13,6 @@ from ..log.batch import Contexts, Floats
 from .base import Policy, refuse_no_policy
 from .mixture import UniformMixture
 from .registry import POLICIES
-from .top import Top
 
 
 @POLICIES.register
@@ -46,16 +45,10 @@ class EpsilonUniform(Spelled, UniformMixture):
         """[n] probability of the uniform slate."""
         return np.full(len(contexts), float(self.epsilon))
 
+    @property
+    def ascending(self) -> bool:  # type: ignore[override]  # that of its base
+        return self.base.ascending
 
-def sorted_as(law: Policy, scores: str) -> Top:
-    """Return the ranker that sorts by a column as a law does: the lowest first where that does."""
-    base = law.base if isinstance(law, EpsilonUniform) else law
-    return base if isinstance(base, Top) else Top(scores)
-
-
-def turned(policy: Policy) -> Policy | None:
-    """The same ranker with its score the other way round, also below epsilon; None if it does not sort by one."""
-    if isinstance(policy, EpsilonUniform):
-        base = turned(policy.base)
-        return None if base is None else replace(policy, base=base)
-    return replace(policy, ascending=not policy.ascending) if isinstance(policy, Top) else None
+    def turned(self) -> Policy | None:
+        base = self.base.turned()
+        return None if base is None else replace(self, base=base)

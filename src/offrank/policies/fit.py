@@ -11,7 +11,6 @@ from ..log.source import Source
 from ..running.executors import Executor
 from ..sums.fingerprint import Fingerprint
 from .base import Fits, Policy, is_policy
-from .counted import Counted
 
 P = TypeVar("P")
 
@@ -51,7 +50,7 @@ def counts(policy: Policy) -> bool:
 
 def counted_by(policy: Policy) -> str | None:
     """The column by whose values a policy, or one inside it, was counted in the log."""
-    return next((one.by for one in parts_of(policy, Counted)), None)
+    return next((one.counted_by for one in parts_of(policy, Policy) if one.counted_by is not None), None)
 
 
 def learnt_rows(policy: Policy) -> tuple[Fingerprint, ...]:

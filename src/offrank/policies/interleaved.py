@@ -13,12 +13,10 @@ from ..errors import AbilityError, UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers, LogBatch
 from ..log.source import Needs
-from .base import Ability, Policy, all_items
+from .base import Ability, Policy, all_items, is_policy
 from .interleaving_methods import INTERLEAVINGS
-from .ranking import Ranking
 from .registry import POLICIES
 from .slot_by_slot import Branch, SlotBySlot, States
-from .sorting import Sorting
 
 
 @POLICIES.register
@@ -59,19 +57,12 @@ class Interleaved(Spelled, SlotBySlot):
 
     def __post_init__(self) -> None:
         for ranking in (self.a, self.b):
-            if not isinstance(ranking, Sorting):
+            if not (is_policy(ranking) and ranking.always_sorts):
                 raise UsageError(
                     f"{self!r}: {ranking!r} is not a sorted ranking", "interleave top(score) or ranking(column)"
                 )
         if self.method not in INTERLEAVINGS:
             raise UsageError(f"{self!r}: unknown method {self.method!r}", f"use one of {', '.join(INTERLEAVINGS)}")
-
-    @property
-    def rankings(self) -> tuple[Sorting, Sorting]:
-        """Both rankings."""
-        assert isinstance(self.a, Sorting)
-        assert isinstance(self.b, Sorting)
-        return self.a, self.b
 
     def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
@@ -92,8 +83,8 @@ class Interleaved(Spelled, SlotBySlot):
         method = INTERLEAVINGS[self.method]
         whole = replace(contexts, length=contexts.size) if method.deep else contexts
         found = []
-        for ranking in self.rankings:
-            if isinstance(ranking, Ranking) and ranking.names_others(contexts):
+        for ranking in (self.a, self.b):
+            if ranking.names_others(contexts):
                 raise AbilityError(
                     f"{self!r}: {ranking!r} contains items that are not candidates", "log `candidates` too"
                 )

@@ -138,6 +138,11 @@ class UniformMixture(MixedPolicy):
         return np.array([1 - share, share])
 
     @final
+    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_] | None:
+        """As `Policy.fills_slots`: where the base does, as uniform slates do."""
+        return self.base.law("rank_probs").fills_slots(contexts)
+
+    @final
     def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
         """As `Policy.shows_all`: wherever there are uniform slates."""
         return np.asarray(self.uniform_share(contexts) > 0)
@@ -147,11 +152,6 @@ class UniformMixture(MixedPolicy):
         """The law of the base, as it is stored, mixed with the uniform one."""
         contexts = batch.contexts
         return propensities(self.base, batch).rank_law.mixed(self.uniform_share(contexts), contexts.size)
-
-
-def mixed_with(policy: Policy) -> Policy | None:
-    """The policy that uniform slates are mixed with; None of any other policy."""
-    return policy.base if isinstance(policy, UniformMixture) else None
 
 
 def _mean(shares: Floats, parts: Iterable[Floats]) -> Floats:

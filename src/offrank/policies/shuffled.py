@@ -18,7 +18,7 @@ from . import _kernels
 from .base import Ability, Policy, all_items, refuse_no_policy
 from .rank_law import RankLaw
 from .registry import POLICIES
-from .sorting import Sorting, pairs_of_blocks
+from .sorting import pairs_of_blocks
 
 
 @POLICIES.register
@@ -53,7 +53,7 @@ class Shuffled(Spelled, Policy):
 
     def __post_init__(self) -> None:
         refuse_no_policy(self, self.base)
-        if not isinstance(self.base, Sorting):
+        if not self.base.always_sorts:
             remedy = (
                 "shuffle top(score) or ranking(column); put epsilon and mixture around it: mixture({top(a): 0.9, ...})"
             )
@@ -62,7 +62,7 @@ class Shuffled(Spelled, Policy):
 
     def reads(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
-        return self._sorted.reads(ability)
+        return self.base.reads(ability)
 
     def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
         """[n] whether the base does."""
@@ -71,7 +71,7 @@ class Shuffled(Spelled, Policy):
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         """[n, k] candidate indices, -1 pads."""
-        drawn = self._sorted.sample(contexts, rng)
+        drawn = self.base.sample(contexts, rng)
         slates = np.full((len(contexts), contexts.slots), -1)
         slates[:, : drawn.shape[1]] = drawn
         return races.shuffled(self._partitions(contexts), slates, rng)
@@ -90,7 +90,7 @@ class Shuffled(Spelled, Policy):
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
-        base = RankLaw.blocks(*self._sorted.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
+        base = RankLaw.blocks(*self.base.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
         return np.asarray(
             sum(part.share[:, None, None] * (base @ races.moved(part)) for part in self._partitions(contexts))
         )
@@ -98,7 +98,7 @@ class Shuffled(Spelled, Policy):
     def pair_probs(self, contexts: Contexts) -> Floats:
         """As `Policy.pair_probs`, exact."""
         items = all_items(contexts)
-        base = pairs_of_blocks(*self._sorted.blocks(contexts, items), contexts)
+        base = pairs_of_blocks(*self.base.blocks(contexts, items), contexts)
         n, m, k = base.shape[:3]
         single = self.rank_probs(contexts, items)
         flat = base.transpose(0, 1, 3, 2, 4).reshape(n, m * m, k * k)
@@ -110,14 +110,9 @@ class Shuffled(Spelled, Policy):
         pairs[:, item, rank, item, rank] = single
         return pairs
 
-    @property
-    def _sorted(self) -> Sorting:
-        assert isinstance(self.base, Sorting)
-        return self.base
-
     def _beginnings(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] P(the slate begins with its first items, down to each slot), the mean over partitions."""
-        first, width = self._sorted.blocks(contexts, slates)
+        first, width = self.base.blocks(contexts, slates)
         found = np.zeros(slates.shape)
         for part in self._partitions(contexts):
             probs = np.ones(slates.shape)

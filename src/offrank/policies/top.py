@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -51,6 +51,9 @@ class Top(Spelled, Sorting):
         first, width = np.full(items.shape, -1), np.ones(items.shape, np.int64)
         _kernels.blocks_by_score(scores, contexts.size, contexts.length, items, first, width)
         return first, width
+
+    def turned(self) -> Top:
+        return replace(self, ascending=not self.ascending)
 
     def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
         depth = np.minimum(contexts.length + 1, contexts.size)  # also with the first that is not shown

@@ -95,6 +95,7 @@ class Logged(Spelled, WrittenPolicy):
     """
 
     name: ClassVar[str] = "logged"
+    logged: ClassVar[bool] = True
     columns: ClassVar[Mapping[str, str]] = {role: role for role in WRITTEN}
 
     def reads(self, ability: Ability) -> Needs:
@@ -154,8 +155,3 @@ class Written(Spelled, WrittenPolicy):
 
     def remedy(self, role: str, argument: str) -> str:
         return f"log it in a column, and name that: written({argument}=...)"
-
-
-def is_logged(policy: object) -> bool:
-    """Whether the policy is the one that drew the log, known by the propensities of the log alone."""
-    return isinstance(policy, Logged)

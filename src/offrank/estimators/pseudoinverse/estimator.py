@@ -16,7 +16,6 @@ from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.contexts import content, distinct
 from ...log.hashing import hashes
 from ...policies.base import Ability, Policy, all_items
-from ...policies.mixture import mixed_with
 from ...policies.propensities import Propensities
 from ...policies.rank_law import RankLaw
 from ..base import EstimatorKind, Weighted, Weights, refuse_impossible
@@ -206,8 +205,6 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
     A written ranking may be short, or name items that are not candidates: then additive rewards do
     not identify its value.
     """
-    if (base := mixed_with(policy)) is not None:
-        return fills_slots(base.law("rank_probs"), contexts)
     if (known := policy.fills_slots(contexts)) is not None:
         return known
     filled = np.empty(len(contexts), np.bool_)
