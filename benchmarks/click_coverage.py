@@ -43,7 +43,7 @@ from offrank.clicks.chain_uncertainty import moving
 from offrank.clicks.documents import Documents
 from offrank.clicks.sessions import Sessions, Tally, TrainingData, collapsed
 from offrank.errors import SupportError
-from offrank.metrics.cmip_models import judged, views
+from offrank.metrics.cmip_models import cmip_of_relevance, views
 from offrank.sums.estimate import Caution
 
 GROUPS = ("all", "top", "middle", "bottom", "few", "many")
@@ -100,7 +100,7 @@ def above_floor(log: Log, fitted: Fitted, seed: int) -> tuple[list[float], list[
     documents = np.arange(len(log.grade))
     seen = [one.model.relevance(one.learnt.parameters, documents) for one in views(fitted, "draws", seed)]
     columns = (np.stack(seen, axis=1), documents, log.score, log.grade.astype(float))
-    found = judged(fitted, *columns, seed=seed, permutations=None, cluster=documents // RANKS)
+    found = cmip_of_relevance(fitted, *columns, seed=seed, permutations=None, cluster=documents // RANKS)
     excess = found.excess
     if excess is None:
         return [0, 0.0, 0.0, 0.0, 0.0], []

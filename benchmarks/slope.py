@@ -102,7 +102,9 @@ def judge(stay: float, form: Form, n: int, logs: int, seed: int) -> dict[str, Fl
     """Per power: mean squared errors of the rules and fixed windows, and shares of intervals that hold the truth."""
     rng, weights = np.random.default_rng([seed, n, int(1000 * stay)]), Weights(stay, form)
     exact = [
-        toy.moments(toy.ToyWorld(stay=stay), [Interpol(window=w, form=form, examination=curve(p)) for w in WINDOWS])
+        toy.term_moments(
+            toy.ToyWorld(stay=stay), [Interpol(window=w, form=form, examination=curve(p)) for w in WINDOWS]
+        )
         for p in POWERS
     ]
     fixed = np.array([(mean - toy.TRUTH) ** 2 + variance / n for mean, variance in exact])

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import offrank
 import offrank_papers
 from offrank.cli import main
-from offrank.language.extensions import COMMANDS, FUNCTIONS, load
+from offrank.language.extensions import COMMANDS, FUNCTIONS, load_extension
 from offrank.report.document import Document
 from offrank.verbs.reproduce import ReproducedPaper, reproduce
 from offrank_papers.registry import REPRODUCTIONS, Reproduced
@@ -42,7 +42,7 @@ def test_both_packages_have_one_version_and_are_pinned_to_it() -> None:
 
 
 def test_the_function_takes_what_offrank_says_that_it_takes() -> None:
-    found, said = (inspect.signature(one).parameters for one in (load(FUNCTIONS, "reproduce"), reproduce))
+    found, said = (inspect.signature(one).parameters for one in (load_extension(FUNCTIONS, "reproduce"), reproduce))
     assert [(one.name, one.kind, one.default) for one in found.values()] == [
         (one.name, one.kind, one.default) for one in said.values()
     ]
@@ -62,7 +62,9 @@ def test_the_command_is_listed_and_names_every_reproduction() -> None:
     helped = " ".join(CliRunner().invoke(main, ["reproduce", "--help"]).output.split())
     assert [name for name in REPRODUCTIONS if not re.search(rf"\b{name}\b", helped)] == []
     options = [
-        one for one in load(COMMANDS, "reproduce").params if isinstance(one, click.Option) and one.name != "seed"
+        one
+        for one in load_extension(COMMANDS, "reproduce").params
+        if isinstance(one, click.Option) and one.name != "seed"
     ]
     assert all(option.help for option in options)
 

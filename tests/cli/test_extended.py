@@ -59,6 +59,6 @@ def test_an_unknown_command_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_function_that_is_not_installed_is_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
     offered(monkeypatch, EntryPoint("reproduce", "offrank.errors:OffrankError", "another.group"))
     with pytest.raises(MissingExtraError, match="offrank-papers") as caught:
-        extensions.load(extensions.FUNCTIONS, "reproduce")
+        extensions.load_extension(extensions.FUNCTIONS, "reproduce")
     assert isinstance(caught.value, ImportError)
     assert caught.value.remedy == "pip install offrank-papers"

@@ -37,7 +37,7 @@ from offrank.reward_models.click_model import predicted
 from offrank.simulation import SearchWorld
 from offrank.testing.exact import MemorySource, World
 from offrank.testing.laws import Situation, law
-from offrank.testing.users import position_based
+from offrank.testing.users import position_based_clicks
 from tests.estimators.models import Positions, Reading, fitted
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world
 
@@ -60,7 +60,7 @@ def part(batch: LogBatch, rows: Any) -> LogBatch:
 
 CHANCES = (0.9, 0.2, 0.5, 0.7, 0.35, 0.6)
 SITUATION = Situation(6, 4, {"new": (1.0, 2.0, 0.5, 3.0, 1.5, 0.8)})  # 360 slates, too many to be written out
-MANY = World((SITUATION,), position_based([CHANCES], EXAMINATION))
+MANY = World((SITUATION,), position_based_clicks([CHANCES], EXAMINATION))
 
 
 def reader_of_many() -> tuple[float, float]:

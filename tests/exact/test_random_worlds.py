@@ -10,17 +10,17 @@ from hypothesis import given, settings
 
 from offrank.policies import Policy
 from offrank.testing import Situation, World, law
-from offrank.testing.strategies import policies, situations, supported
-from offrank.testing.users import position_based, whole_slate
+from offrank.testing.strategies import all_policies, logging_policies, situations
+from offrank.testing.users import position_based_clicks, whole_slate_clicks
 from offrank.verbs.evaluate import evaluate
 
 RELEVANCE = ((0.9, 0.1, 0.5, 0.3),)
 CURVE = (1.0, 0.7, 0.4, 0.2)
 
 
-@given(here=situations(), made=policies())
+@given(here=situations(), made=all_policies())
 def test_policies_keep_their_law(here: Situation, made: Policy) -> None:
-    world = World((here,), whole_slate(RELEVANCE))
+    world = World((here,), whole_slate_clicks(RELEVANCE))
     slates = np.array(list(here.slates()))
     contexts = world.contexts(np.zeros(len(slates), dtype=np.int64))
     written = law(made, here)
@@ -32,11 +32,14 @@ def test_policies_keep_their_law(here: Situation, made: Policy) -> None:
 
 
 @settings(max_examples=30)
-@given(here=situations(), logging=supported(), target=policies())
+@given(here=situations(), logging=logging_policies(), target=all_policies())
 def test_estimates_are_exact(here: Situation, logging: Policy, target: Policy) -> None:
     for users, names in (
-        (whole_slate(RELEVANCE), ["ips", "snips"]),
-        (position_based(RELEVANCE, CURVE), ["ips", "ipm", "snrips", "interpol(window=1)", "sninterpol(window=2)"]),
+        (whole_slate_clicks(RELEVANCE), ["ips", "snips"]),
+        (
+            position_based_clicks(RELEVANCE, CURVE),
+            ["ips", "ipm", "snrips", "interpol(window=1)", "sninterpol(window=2)"],
+        ),
     ):
         world = World((here,), users)
         found = evaluate(world.source(logging), target, logging, names, examination=CURVE)

@@ -11,14 +11,14 @@ from offrank.estimators import estimator
 from offrank.policies import policy
 from offrank.testing.exact import World
 from offrank.testing.laws import Law, Situation, law
-from offrank.testing.users import position_based
+from offrank.testing.users import position_based_clicks
 from offrank.verbs.evaluate import evaluate
 from tests.exact.worlds import EXAMINATION, world
 
 RELEVANCE = ((0.9, 0.5, 0.7, 0.2),)
 #: Item 3 has no chance to be shown; the written ranking wants it in slot 1.
 SCORES = {"old": (2.0, 1.0, 1.0, 0.0), "new": (0.1, 0.4, 0.2, 0.0)}
-TOP_TWO = World((Situation(4, 2, SCORES, {"listed": (0, 3)}),), position_based(RELEVANCE, EXAMINATION))
+TOP_TWO = World((Situation(4, 2, SCORES, {"listed": (0, 3)}),), position_based_clicks(RELEVANCE, EXAMINATION))
 ITEM_LEVEL = ["ipm", "interpol(window=1)", 'interpol(window=1, form="windowed")']
 
 
@@ -49,7 +49,7 @@ def first_item_never_first(situation: Situation) -> Law:
 @pytest.mark.parametrize("form", ["paper", "windowed"])
 def test_a_window_reaches_where_the_item_was_not_shown(shape: str, form: str) -> None:
     sizes = (4, 4) if shape == "full" else (4, 3)
-    here = World((Situation(*sizes, {}, {"listed": (0, 1, 2, 3)}),), position_based(RELEVANCE, EXAMINATION))
+    here = World((Situation(*sizes, {}, {"listed": (0, 1, 2, 3)}),), position_based_clicks(RELEVANCE, EXAMINATION))
     wide = f"interpol(window=1, form={form!r})"
     found = evaluate(
         here.source(first_item_never_first),

@@ -6,7 +6,7 @@ from functools import cache
 
 from offrank.testing.exact import World
 from offrank.testing.laws import Situation
-from offrank.testing.users import cascade, item_position, position_based, whole_slate
+from offrank.testing.users import cascade_clicks, item_position_clicks, position_based_clicks, whole_slate_clicks
 
 EXAMINATION = (1.0, 0.6, 0.45, 0.3)
 RELEVANCE = (
@@ -26,10 +26,10 @@ WRITTEN = ((2, 0, 3, 1, 4), (1, 3, 0, 2, 4), (2, 1, 0, 3, 4), (0, 1, 2, 3, 4))
 #: (candidates, slots) of each situation
 SHAPES = {"full": ((3, 3), (4, 4), (1, 1), (2, 2)), "top": ((4, 2), (5, 3), (3, 3), (2, 1))}
 USERS = {
-    "position": position_based(RELEVANCE, EXAMINATION),
-    "item": item_position(RELEVANCE),
-    "cascade": cascade(RELEVANCE),
-    "slate": whole_slate(RELEVANCE),
+    "position": position_based_clicks(RELEVANCE, EXAMINATION),
+    "item": item_position_clicks(RELEVANCE),
+    "cascade": cascade_clicks(RELEVANCE),
+    "slate": whole_slate_clicks(RELEVANCE),
 }
 
 

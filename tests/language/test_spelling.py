@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
-from offrank.language.spelling import Frozen, Spelled, example, listed, parse, split
+from offrank.language.spelling import Frozen, Spelled, example, parse, split, split_all
 from offrank.policies import By, Ranking, Top
 from offrank.policies.registry import POLICIES, policy
 
@@ -301,8 +301,8 @@ def test_every_estimator_is_read_as_it_is_written(thing: Any) -> None:
 
 @given(st.lists(things(ESTIMATORS), min_size=1, max_size=4))
 def test_every_list_of_estimators_is_read_on_the_command_line(things: list[Any]) -> None:
-    assert [estimator(text) for text in listed((", ".join(map(repr, things)),))] == things
-    assert listed(tuple(map(repr, things))) == list(map(repr, things))
+    assert [estimator(text) for text in split_all((", ".join(map(repr, things)),))] == things
+    assert split_all(tuple(map(repr, things))) == list(map(repr, things))
 
 
 NAMES = "Top('dbn'), Top('uniform'), PlackettLuce('ndcg'), Linear('tree'), EpsilonUniform(Top('mine'), 0.5)"

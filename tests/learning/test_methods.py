@@ -16,7 +16,7 @@ from offrank.learning.examples import Data, Examples
 from offrank.learning.poem import Poem
 from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.reductions import Scorer
-from offrank.learning.search import Search, judge
+from offrank.learning.search import Search, judge_slates
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
@@ -81,10 +81,10 @@ def test_doubly_robust_rewards_are_right_on_average_whatever_the_model() -> None
 def test_judged_expectation_is_the_truth_and_inclusion_counts_once() -> None:
     given, reward = every_action()
     zero = Checkpoint({}, Model(Encoding.plain(3), np.zeros(8)))
-    found = judge(zero, store(given), greedy=False, confidence=0.95)
+    found = judge_slates(zero, store(given), greedy=False, confidence=0.95)
     assert found.ips.value == pytest.approx(reward.mean())
     halves = replace(given, inclusion=given.inclusion / 2)
-    assert judge(zero, store(halves), False, 0.95).ips.value == pytest.approx(found.ips.value)
+    assert judge_slates(zero, store(halves), False, 0.95).ips.value == pytest.approx(found.ips.value)
 
 
 def test_regression_counts_what_was_shown() -> None:

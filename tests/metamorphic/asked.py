@@ -12,7 +12,7 @@ import numpy as np
 
 import offrank
 from offrank.clicks import Fitted
-from offrank.testing.metamorphic import Leaves, Relation, answer, differences
+from offrank.testing.metamorphic import Leaves, Relation, differences, flat_answer
 from tests.metamorphic.logs import log
 from tests.metamorphic.spellings import EXAMINATION, estimators, fitted
 from tests.night import some
@@ -156,7 +156,7 @@ class Asked:
 
     def _of(self, given: Changed, every: Sequence[Any], targets: Sequence[str]) -> Leaves:
         wanted = {target: target for target in targets}
-        return answer(
+        return flat_answer(
             lambda readable: offrank.evaluate(readable, wanted, self.logging, every, examination=EXAMINATION),
             given.readable,
         )

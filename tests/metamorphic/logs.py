@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from offrank.policies import policy
-from offrank.testing.laws import Situation, law, rank_probs, slot_probs
+from offrank.testing.laws import Situation, enumerated_rank_probs, enumerated_slot_probs, law
 from offrank.testing.metamorphic import LogTable
 
 ROWS = 250
@@ -83,7 +83,7 @@ def _row(rng: np.random.Generator, query: int, context: Context, found: Any) -> 
     clicks = (rng.random(len(slate)) < looks * np.array([context.relevance[item] for item in slate])).astype(int)
     order = rng.permutation(context.situation.size)
     scores = {name: [values[item] for item in order] for name, values in context.situation.scores.items()}
-    ranks = [rank_probs(found, item, len(slate)) for item in slate]
+    ranks = [enumerated_rank_probs(found, item, len(slate)) for item in slate]
     return {
         "query": query,
         "session": int(rng.integers(0, 60)),
@@ -94,7 +94,7 @@ def _row(rng: np.random.Generator, query: int, context: Context, found: Any) -> 
         "reward": round(float(clicks.sum() * 2 + rng.uniform(0, 1)), 3),
         "trained": clicks.tolist(),
         "propensity": found[slate],
-        "slot_propensity": slot_probs(found, slate),
+        "slot_propensity": enumerated_slot_probs(found, slate),
         "rank_propensity": ranks,
         "inclusion": 1.0 if clicks.any() else 0.75,
         "features": [context.features[item] for item in order],

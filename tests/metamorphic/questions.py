@@ -14,7 +14,7 @@ from offrank.cli import main
 from offrank.clicks import click_model
 from offrank.learning.named import METHODS
 from offrank.metrics.comparisons import METRICS
-from offrank.testing.metamorphic import Question, Relation, answer, differences
+from offrank.testing.metamorphic import Question, Relation, differences, flat_answer
 from tests.metamorphic.logs import log
 from tests.metamorphic.spellings import folder, given
 
@@ -74,7 +74,7 @@ def inspected(readable: Any) -> dict[str, Any]:
 
 def metrics(shape: str, logging: str) -> Question:
     """All metrics that a logging policy can answer, of two models."""
-    able = [name for name in METRICS if "refused" not in answer(_metrics(logging, [name]), log(shape).table)]
+    able = [name for name in METRICS if "refused" not in flat_answer(_metrics(logging, [name]), log(shape).table)]
     return _metrics(logging, able or list(METRICS))
 
 
@@ -123,11 +123,11 @@ def written(model: str) -> Question:
 
 def broken(ask: Question, shape: str, relations: Sequence[Relation], tolerance: float = 1e-9) -> dict[str, str]:
     """The relations, by name, after which a question is answered otherwise, each with one of the differences."""
-    before, found = answer(ask, log(shape).table), {}
+    before, found = flat_answer(ask, log(shape).table), {}
     for relation in relations:
-        for where, (one, two) in list(differences(before, answer(ask, changed(shape, relation)), tolerance).items())[
-            :1
-        ]:
+        for where, (one, two) in list(
+            differences(before, flat_answer(ask, changed(shape, relation)), tolerance).items()
+        )[:1]:
             found[relation.name] = f"{where}: {one!r}, then {two!r}"
     return found
 

@@ -17,11 +17,11 @@ from offrank.testing.metamorphic import (
     RELATIONS,
     LogTable,
     Relation,
-    answer,
     broken,
     check_relation,
     differences,
     files,
+    flat_answer,
     scale_rewards,
     shift_rewards,
 )
@@ -136,7 +136,7 @@ def test_shifted_rewards_shift_the_estimates() -> None:
     relation = shift_rewards(0.75, given, factor=2.0)
     weighed = [one for one in given if not repr(one).startswith(("direct", "dr"))]
     check_relation(partial(ask, given=weighed), log("partial"), relation)
-    compared = relation.expected(answer(partial(ask, given=weighed), log("partial").table))  # type: ignore[misc]
+    compared = relation.expected(flat_answer(partial(ask, given=weighed), log("partial").table))  # type: ignore[misc]
     names = {repr(one) for one in weighed if f"estimates[top(tied), {one!r}].value" in compared}
     assert {repr(one) for one in weighed} - names == {
         "switch(snipm, 3)",
@@ -194,9 +194,9 @@ def raising(error: type[OffrankError], message: str) -> Any:
 
 
 def test_a_refusal_is_an_answer() -> None:
-    usage = answer(raising(UsageError, "no such thing"), SMALL.table)
+    usage = flat_answer(raising(UsageError, "no such thing"), SMALL.table)
     assert usage == {"refused": "UsageError", "why": "no such thing"}
-    assert answer(raising(OffrankError, "row 3"), SMALL.table) == {"refused": "OffrankError"}
+    assert flat_answer(raising(OffrankError, "row 3"), SMALL.table) == {"refused": "OffrankError"}
     assert differences(usage, {"value": 1.0}) == {
         "refused": ("UsageError", "nothing"),
         "why": ("no such thing", "nothing"),

@@ -21,7 +21,7 @@ from offrank.policies.written import Logged
 from offrank.testing.conformance import check_fold
 from offrank.testing.exact import World
 from offrank.testing.laws import Situation
-from offrank.testing.users import position_based
+from offrank.testing.users import position_based_clicks
 from tests.exact.worlds import world
 from tests.metrics.enumerated import algorithm_2, disagreement, hinge, logistic, redrawn, reordered, shuffled
 
@@ -88,7 +88,9 @@ def test_the_best_model_wins_whatever_stood_at_the_top() -> None:
     relevance, orders = (0.3, 0.4, 0.5), list(permutations((1.0, 2.0, 3.0)))
     models = {f"model{index}": order for index, order in enumerate(orders)}
     best = f"model{orders.index((1.0, 2.0, 3.0))}"
-    users = World((Situation(3, 3, {"old": (9.0, 3.0, 1.0), **models}),), position_based((relevance,), (1.0, 0.4, 0.1)))
+    users = World(
+        (Situation(3, 3, {"old": (9.0, 3.0, 1.0), **models}),), position_based_clicks((relevance,), (1.0, 0.4, 0.1))
+    )
     names = ["pairwise_disagreement", "counterfactual_disagreement", "counterfactual_loss", "counterfactual_ndcg"]
     found = offrank.measure(users.source(PlackettLuce("old")), list(models), PlackettLuce("old"), names)
     values = {name: {model: found[model, name].value for model in models} for name in names}

@@ -15,7 +15,7 @@ from offrank.log.batch import Contexts, Integers, LogBatch, Shown
 from offrank.policies import policy, propensities
 from offrank.policies.base import all_items
 from offrank.testing.exact import World, padded
-from offrank.testing.laws import Situation, Slate, law, rank_probs, slot_probs
+from offrank.testing.laws import Situation, Slate, enumerated_rank_probs, enumerated_slot_probs, law
 
 #: (candidates, slots), the scores and a written ranking of each situation
 SITUATIONS = (
@@ -191,7 +191,7 @@ def test_slot_probs(name: str) -> None:
     found = policy(name).slot_probs(contexts, slates)
     assert found.shape == slates.shape
     for probs, (index, slate) in zip(found, rows, strict=True):
-        expected = slot_probs(enumerated(name, index), slate)
+        expected = enumerated_slot_probs(enumerated(name, index), slate)
         known = next((slot + 1 for slot, p in enumerate(expected) if p == 0), len(slate))
         assert probs[:known] == pytest.approx(expected[:known], rel=rounding(name), abs=0)
         if known == len(slate) and expected[-1] > 0:
@@ -227,7 +227,7 @@ def test_pair_probs(name: str) -> None:
 def ranks_of(name: str, index: int, items: Slate, slots: int) -> np.ndarray:
     """[q, slots] the enumerated rank probabilities of these items; zeros for -1."""
     written = enumerated(name, index)
-    return np.array([rank_probs(written, item, slots) if item >= 0 else [0.0] * slots for item in items])
+    return np.array([enumerated_rank_probs(written, item, slots) if item >= 0 else [0.0] * slots for item in items])
 
 
 @pytest.mark.parametrize("name", [*POLICIES, *RACES, *PARTIAL])

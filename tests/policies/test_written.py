@@ -14,7 +14,7 @@ from offrank import errors
 from offrank.errors import AbilityError
 from offrank.log.batch import Contexts
 from offrank.policies import PlackettLuce
-from offrank.testing.laws import Situation, law, rank_probs
+from offrank.testing.laws import Situation, enumerated_rank_probs, law
 
 NEW = "plackett_luce(new)"
 
@@ -44,10 +44,10 @@ def drawn(rows: int = 600, seed: int = 0, slots: int | None = None) -> pa.Table:
                 "clicks": [float(rng.random() < relevant[i] / (1 + j)) for j, i in enumerate(slate)],
                 "propensity": logging[slate],
                 "slot_propensity": by_slot(logging, slate),
-                "rank_propensity": [rank_probs(logging, i, length) for i in slate],
+                "rank_propensity": [enumerated_rank_probs(logging, i, length) for i in slate],
                 "new_slate": target[slate],
                 "new_slots": by_slot(target, slate),
-                "new_ranks": [rank_probs(target, i, length) for i in slate],
+                "new_ranks": [enumerated_rank_probs(target, i, length) for i in slate],
             }
         )
     return pa.Table.from_pylist(data)

@@ -189,7 +189,7 @@ def test_the_best_model_is_named_and_whether_it_clearly_is(
     metric: str, change: tuple[float, float], best: str, end: str
 ) -> None:
     both = {("a", metric): measured(0.5), ("b", metric): measured(0.5 + sum(change) / 2, change)}
-    found = metrics_page.document(Measurements(both, facts=FACTS))
+    found = metrics_page.measurement_document(Measurements(both, facts=FACTS))
     [answer] = found.answers
     assert answer.text.startswith(f"`{best}` **agrees best with the clicks**")
     assert answer.text.replace("`", "").endswith(end)
@@ -197,7 +197,7 @@ def test_the_best_model_is_named_and_whether_it_clearly_is(
 
 
 def test_what_cannot_be_measured_is_no_answer() -> None:
-    found = metrics_page.document(Measurements({("a", "pairwise_loss"): sample.refused()}, facts=FACTS))
+    found = metrics_page.measurement_document(Measurements({("a", "pairwise_loss"): sample.refused()}, facts=FACTS))
     assert (found.answers[0].severity, found.forests[0].rows[0].summary) == ("serious", "no overlap")
 
 

@@ -20,7 +20,7 @@ import pytest
 
 import offrank
 from offrank.errors import EmptyLogError, RowError, UsageError
-from offrank.testing.metamorphic import answer
+from offrank.testing.metamorphic import flat_answer
 from tests.cli.commands import call
 from tests.running import engines
 from tests.verbs.logs import CURVE, replaced
@@ -72,7 +72,7 @@ TOLERANCES = {"learn": 1e-7}
 
 @cache
 def expected(job: str, folder: Path) -> dict[str, Any]:
-    return answer(lambda log: JOBS[job](log, folder), engines.table())
+    return flat_answer(lambda log: JOBS[job](log, folder), engines.table())
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_every_job_gives_the_same_answer_in_many_parts(job: str, engine: str, ru
     # Fifty for every job, and on every engine; the way to another process costs more than the job.
     log = engines.in_parts(folder, 50 if engine == "threads" or job == "evaluate" else 12)
     same(
-        answer(lambda log: JOBS[job](log, folder, **running(engine)), log),
+        flat_answer(lambda log: JOBS[job](log, folder, **running(engine)), log),
         expected(job, folder),
         TOLERANCES.get(job, 1e-12),
     )
@@ -144,13 +144,13 @@ def test_every_job_gives_the_same_answer_in_many_parts(job: str, engine: str, ru
 
 @pytest.mark.parametrize("job", JOBS)
 def test_every_job_gives_the_same_answer_on_spark(job: str, opened: Any, folder: Path) -> None:
-    same(answer(lambda log: JOBS[job](log, folder), opened), expected(job, folder), TOLERANCES.get(job, 1e-12))
+    same(flat_answer(lambda log: JOBS[job](log, folder), opened), expected(job, folder), TOLERANCES.get(job, 1e-12))
 
 
 @pytest.mark.parametrize("parts", [1, 7])
 def test_spark_gives_the_same_answer_in_one_partition_or_many(parts: int, session: Any, folder: Path) -> None:
     log = engines.spark_frame(session, engines.table(), parts)
-    same(answer(lambda log: JOBS["bootstrap"](log, folder), log), expected("bootstrap", folder))
+    same(flat_answer(lambda log: JOBS["bootstrap"](log, folder), log), expected("bootstrap", folder))
 
 
 @pytest.mark.parametrize("scattered", [False, True])
@@ -160,7 +160,7 @@ def test_impressions_of_the_long_layout_may_lie_in_several_partitions(scattered:
         return offrank.evaluate(log, TARGETS, **how), offrank.inspect(log)
 
     table = engines.long(scattered)
-    same(answer(job, engines.spark_frame(session, table, 3)), answer(job, table))
+    same(flat_answer(job, engines.spark_frame(session, table, 3)), flat_answer(job, table))
 
 
 def _wrong() -> Any:

@@ -10,7 +10,7 @@ import pytest
 import offrank
 from offrank import EpsilonUniform, PlackettLuce, Uniform
 from offrank.policies.base import Policy
-from offrank.simulation.advert_pools import examination
+from offrank.simulation.advert_pools import rank_examination
 from offrank.simulation.adverts import AdvertWorld
 
 SMALL = AdvertWorld(impressions=12_000, slots=(1, 2), contexts=300, seed=3)
@@ -24,7 +24,7 @@ def test_the_truth_against_enumeration(policy: Policy) -> None:
         contexts = pool.contexts(np.array([row]))
         for slate in itertools.permutations(range(int(contexts.size[0])), 2):
             chance = np.exp(policy.log_prob(contexts, np.array([slate])))[0]
-            total += chance * (pool.relevance[row, list(slate)] @ examination(2)) / 5
+            total += chance * (pool.relevance[row, list(slate)] @ rank_examination(2)) / 5
     assert SMALL.truth(policy, impressions=5, slots=2) == pytest.approx(total, rel=1e-9)
 
 

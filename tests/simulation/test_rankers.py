@@ -11,7 +11,7 @@ from offrank.errors import MissingExtraError, SpellingError, UsageError
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.simulation.judged import mslr_like, stratified
-from offrank.simulation.rankers import RANKERS, EqualScores, LambdaMART, Lasso, NoisyOracle, Ranker, Tree, ranker
+from offrank.simulation.rankers import RANKERS, EqualScores, LambdaMART, Lasso, NoisyOracle, Ranker, Tree, parse_ranker
 
 LIBRARY = {"lambdamart": "lightgbm", "lasso": "sklearn", "tree": "sklearn"}
 TRAINED = [LambdaMART(trees=20), Lasso(), Tree()]
@@ -107,13 +107,13 @@ def test_missing_and_endless_values_are_ranked_too(world: Judged) -> None:
 
 
 def test_spelling() -> None:
-    assert ranker("lambdamart(trees=50, folds=2)") == LambdaMART(trees=50, folds=2)
-    assert ranker("noisy_oracle(variance=0.25)") == NoisyOracle(0.25)
-    assert ranker("uniform") == EqualScores()
-    assert ranker(Lasso()) == Lasso()
-    assert all(hasattr(ranker(name), "scores") for name in RANKERS)
+    assert parse_ranker("lambdamart(trees=50, folds=2)") == LambdaMART(trees=50, folds=2)
+    assert parse_ranker("noisy_oracle(variance=0.25)") == NoisyOracle(0.25)
+    assert parse_ranker("uniform") == EqualScores()
+    assert parse_ranker(Lasso()) == Lasso()
+    assert all(hasattr(parse_ranker(name), "scores") for name in RANKERS)
     with pytest.raises(SpellingError, match="unknown ranker 'lambdarank'"):
-        ranker("lambdarank(trees=5)")
+        parse_ranker("lambdarank(trees=5)")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from offrank.simulation.users import (
     User,
     user,
 )
-from offrank.simulation.users.fading import moments
+from offrank.simulation.users.fading import attraction_moments
 
 Joint = dict[tuple[int, ...], float]
 """Pattern of clicks -> probability."""
@@ -291,7 +291,9 @@ def test_moments_of_noisy_attraction(mean: float, noise: float) -> None:
         ends = 0.1 * 0.9**m * stats.norm.cdf(0.1, mean, noise) + (m == 0) * stats.norm.sf(1, mean, noise)
         return float(inside + ends)
 
-    assert moments(np.array([[mean]]), noise, 4)[0, 0] == pytest.approx([expected(m) for m in range(5)], abs=1e-11)
+    assert attraction_moments(np.array([[mean]]), noise, 4)[0, 0] == pytest.approx(
+        [expected(m) for m in range(5)], abs=1e-11
+    )
 
 
 def test_the_published_order_of_ten_results() -> None:

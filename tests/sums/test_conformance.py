@@ -20,7 +20,7 @@ from offrank.sums.base import Fold, OptionalFold, Sample, Unavailable
 from offrank.sums.counts import KeyedCounts, join, summed
 from offrank.sums.group_by import Grouping, by_column, by_slots, with_groups
 from offrank.testing import check_fold
-from offrank.testing.strategies import samples
+from offrank.testing.strategies import weighted_samples
 from tests.exact.worlds import EXAMINATION, world
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -38,12 +38,12 @@ ORDERLESS = {"histogram", "largest"}
 
 
 @pytest.mark.parametrize("name", SAMPLE_FOLDS)
-@given(batch=samples(3), rng=seeds)
+@given(batch=weighted_samples(3), rng=seeds)
 def test_folds_of_samples(name: str, batch: Sample, rng: np.random.Generator) -> None:
     check_fold(SAMPLE_FOLDS[name], batch, rng, tolerance=0.0 if name in ORDERLESS else 1e-11)
 
 
-@given(batch=samples(1))
+@given(batch=weighted_samples(1))
 def test_counts(batch: Sample) -> None:
     keys = join(batch.key.view(np.int64), 7)
     found = KeyedCounts(*summed([keys], [batch.values[:, 0]]))

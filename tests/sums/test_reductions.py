@@ -26,7 +26,7 @@ from offrank.sums import group_by as group_by_module
 from offrank.sums.base import Unavailable, total
 from offrank.sums.buckets import ClusterSums
 from offrank.sums.clusters import Clusters
-from offrank.testing.strategies import samples
+from offrank.testing.strategies import weighted_samples
 
 
 def keyed(values: np.ndarray) -> Sample:
@@ -43,7 +43,7 @@ def test_sums_pad_what_is_shorter_and_change_neither() -> None:
     assert total(Unavailable("why"), short) == total(short, Unavailable("why")) == Unavailable("why")
 
 
-@given(batch=samples(3))
+@given(batch=weighted_samples(3))
 def test_moments(batch: Sample) -> None:
     found, x = MomentsFold().of(batch), batch.values
     assert found.n == len(x)
@@ -69,7 +69,7 @@ def test_moments_keep_a_small_variance_beside_a_large_mean() -> None:
     assert state.comoment[0, 0] / (len(x) - 1) == pytest.approx(x[:, 0].var(ddof=1), rel=1e-6)
 
 
-@given(batch=samples(2))
+@given(batch=weighted_samples(2))
 def test_histogram(batch: Sample) -> None:
     fold = HistogramFold((1, 0))
     for column, found in zip((1, 0), map(Histogram.of, fold.of(batch)), strict=True):
@@ -111,7 +111,7 @@ def test_histogram_of_nothing_positive() -> None:
     assert (found.zeros, len(found.edges), len(found.counts)) == (4, 0, 0)
 
 
-@given(batch=samples(2, most=40))
+@given(batch=weighted_samples(2, most=40))
 def test_largest(batch: Sample) -> None:
     fold = LargestFold((1, 0, 1), keep=6)
     found = fold.of(batch)
@@ -126,7 +126,7 @@ def test_the_largest_values_count_by_their_size_where_signs_do_not(absolute: boo
     assert fold.of(keyed(np.array([[3.0], [-5.0], [1.0]]))).values.tolist() == [kept]
 
 
-@given(batch=samples(2))
+@given(batch=weighted_samples(2))
 def test_every_cluster_has_sums_of_its_own(batch: Sample) -> None:
     fold = BucketsFold()
     found = fold.of(batch)
@@ -137,7 +137,7 @@ def test_every_cluster_has_sums_of_its_own(batch: Sample) -> None:
         assert sums == pytest.approx([own.sum(), *batch.values[own].sum(axis=0)], rel=1e-12, abs=1e-12)
 
 
-@given(batch=samples(2))
+@given(batch=weighted_samples(2))
 def test_buckets_add_up_the_rows_of_a_key(batch: Sample) -> None:
     fold = BucketsFold(buckets=2)
     found = fold.of(batch)
@@ -174,7 +174,7 @@ def test_buckets_spread_keys_evenly() -> None:
     assert found[:, 0].var() == pytest.approx(100, rel=0.2)
 
 
-@given(batch=samples(1))
+@given(batch=weighted_samples(1))
 def test_groups_add_up(batch: Sample) -> None:
     groups = GroupBy(MomentsFold())
     names = ["odd", "even", "never"]

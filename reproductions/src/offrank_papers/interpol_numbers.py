@@ -52,7 +52,7 @@ class Exact:
 @lru_cache(maxsize=256)
 def _moments(form: Form, stay: float, power: float) -> tuple[Floats, Floats]:
     estimators = [Interpol(window=w, form=form, examination=curve(power)) for w in WINDOWS]
-    return toy.moments(toy.ToyWorld(stay=stay), estimators)
+    return toy.term_moments(toy.ToyWorld(stay=stay), estimators)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class AsModelled(Knowledge):
         Raises:
             AbilityError: the target cannot tell, or draw, its slates.
         """
-        return Needs(frozenset(["clicks"])) | self.fitted.needs() | slates_of.needs(target)
+        return Needs(frozenset(["clicks"])) | self.fitted.needs() | slates_of.slate_needs(target)
 
     def earned(self, batch: LogBatch) -> Floats:
         return batch.click_sums.total

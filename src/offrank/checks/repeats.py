@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..errors import AbilityError
 from ..findings.log import UNLIKELY, Repeats
 from ..log.batch import Contexts, Floats, Integers, LogBatch, bound, own_bound
-from ..log.contexts import rows_of
+from ..log.contexts import contexts_of_rows
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.base import Policy
@@ -155,7 +155,7 @@ class RepeatsFold(Fold):
         found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
         if self.logging.any_slate and batch.slates.shape[1] > 1:
             with suppress(AbilityError):
-                some = rows_of(batch.contexts, rows, self.logging.reads("slot_probs")), batch.slates[rows]
+                some = contexts_of_rows(batch.contexts, rows, self.logging.reads("slot_probs")), batch.slates[rows]
                 found[:, 1] = self.logging.law("slot_probs").slot_probs(*some)[:, 0]
         return found
 

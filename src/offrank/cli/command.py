@@ -9,7 +9,7 @@ import click
 
 import offrank
 
-from ..language.extensions import COMMANDS, KNOWN, installed, load
+from ..language.extensions import COMMANDS, KNOWN, installed, load_extension
 from ..language.outputs import inputs_in, refuse_inside, refuse_output
 from .clicks import evaluate_clicks, fit_clicks, harvest_clicks, judge_clicks, predict_clicks, select_clicks
 from .config import CONFIG
@@ -79,7 +79,7 @@ class ExtendedGroup(CommandGroup):
 
 
 def _command(name: str) -> click.Command:
-    command: click.Command = load(COMMANDS, name)
+    command: click.Command = load_extension(COMMANDS, name)
     return command
 
 
@@ -88,7 +88,7 @@ def _missing(name: str) -> click.Command:
     known = KNOWN[name]
     return click.Command(
         name,
-        callback=lambda words: load(COMMANDS, name),  # noqa: ARG005
+        callback=lambda words: load_extension(COMMANDS, name),  # noqa: ARG005
         params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
         help=f"{known.summary}\n\nNot installed: pip install {known.package}",
         short_help=f"Not installed: pip install {known.package}",

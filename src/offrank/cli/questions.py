@@ -17,7 +17,7 @@ import offrank
 from ..errors import UsageError
 from ..language import from_text
 from ..language.argument import first_sentence, interval_level, parameter_docs
-from ..language.spelling import listed
+from ..language.spelling import split_all
 from .layout import VerbCommand, option
 from .options import (
     FILE,
@@ -64,14 +64,14 @@ _FLAGS = {"estimators": ("-e", "--estimator"), "metrics": ("-m", "--metric")}
 _SEVERAL: dict[str, Callable[[Any], Any] | None] = {
     "target": from_text.named_policies,
     "estimators": from_text.some_estimators,
-    "metrics": listed,
+    "metrics": split_all,
     "score": None,
 }
 """Options that may be given several times, and what makes one value of their texts."""
 _READ_BY: dict[str, Callable[[Any], Any]] = {
-    "examination": from_text.examination,
+    "examination": from_text.parse_examination,
     "confidence": interval_level,
-    "totals": from_text.totals,
+    "totals": from_text.parse_totals,
     "reward_range": from_text.reward_limits,
 }
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ..language.from_text import named
+from ..language.from_text import split_name
 from ..language.registry import extended, homes_written
 from ..language.spelling import refuse_unknown, split, words_within
 from ..log.schema import LONG_ROLES, ROLES, Columns
@@ -46,7 +46,7 @@ class SpelledType(click.ParamType):  # type: ignore[type-arg]  # no generic type
             SpellingError: it begins with a name that nothing has.
         """
         whole = str(value)
-        for text in split(whole) if self._many else [named(whole, whole)[1]]:
+        for text in split(whole) if self._many else [split_name(whole, whole)[1]]:
             refuse_unknown(text, lambda: names_of(self.name), self.name, extended, within=self.name == "policy")
         return whole
 

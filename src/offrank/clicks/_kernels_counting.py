@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..language.compiled import inlined, jit
-from ..log.hashing import ODD, SEED, joined
+from ..log.hashing import ODD, SEED, joined_key
 
 
 @inlined
@@ -33,12 +33,12 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
     """
     n, k = slates.shape
     while row < n and used + k <= len(keys):
-        key, last, w = joined(query[row], SEED), 0, weight[row]
+        key, last, w = joined_key(query[row], SEED), 0, weight[row]
         for rank in range(k):
             if slates[row, rank] < 0:
                 continue
             item = candidates[row, slates[row, rank]]
-            document = np.int64(joined(item, key)) if grouped else item
+            document = np.int64(joined_key(item, key)) if grouped else item
             cell = base[row] + (rank * (rank + 1) // 2 + last if browsing else rank)
             at = _slot(slots, keys, document, cell >> 3)
             if slots[at] < 0:

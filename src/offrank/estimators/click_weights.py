@@ -21,7 +21,7 @@ from ..policies.base import Policy
 from ..policies.propensities import Propensities
 from ..reward_models.click_halves import ClickHalves
 from ..reward_models.click_model import loaded, posterior_draws, separable
-from ..reward_models.item_clicks import item_clicks, needs
+from ..reward_models.item_clicks import item_click_needs, item_clicks
 from .base import EstimatorKind, Weighted, Weights
 from .registry import ESTIMATORS
 
@@ -104,7 +104,7 @@ class ClickWeights(Weighted):
 
     def needs(self, target: Policy) -> Needs:
         own = self.model.needs if isinstance(self.model, ClickHalves) else Needs()
-        return own | needs(self._models[0], target)
+        return own | item_click_needs(self._models[0], target)
 
     def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)

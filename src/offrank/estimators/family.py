@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from ..errors import UsageError
-from ..language.assumptions import ITEM_POSITION, check
+from ..language.assumptions import ITEM_POSITION, require_registered
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from .base import Estimator, EstimatorKind, Reference, Terms, Weighted, Weights
@@ -100,5 +100,5 @@ def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] |
     """
     if isinstance(without_normalisation(estimator), Reference):  # it has no curve, and the data choose nothing
         return {repr(estimator): estimator}
-    check(estimator.kind.assumes)
+    require_registered(estimator.kind.assumes)
     return {repr(member): member.with_examination(examination) for member in estimator.members(examination)}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..language.assumptions import check
+from ..language.assumptions import require_registered
 from ..language.registry import Later, Registry
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Estimators(Registry[Callable[..., Any]]):
         kind = vars(made).get("kind")
         constant = isinstance(kind, _BASE.EstimatorKind)  # else `family` checks it
         if constant:
-            check(kind.assumes)
+            require_registered(kind.assumes)
         super().register(part)
         weighting = isinstance(made, type) and issubclass(made, _BASE.Weighted)
         if weighting and made.normalised is True and not (constant and kind.weighs == "logged"):

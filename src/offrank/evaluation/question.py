@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.wrappers import SelfNormalised
 from ..inference.spec import IntervalSpec
-from ..language.argument import Unwritten, plain
+from ..language.argument import Unwritten, plain_argument
 from ..language.from_text import USUAL, USUAL_OF_ARMS, impression_totals, reward_range
 from ..language.outputs import inputs_in
 from ..log.source import Source
@@ -202,7 +202,7 @@ class Question:
             "totals": self.totals,
         }
         compared = {} if plan.baseline is None else {"baseline": plan.baseline}
-        return dict(plain(asked | compared))
+        return dict(plain_argument(asked | compared))
 
     def command(self, verb: Callable[..., Any], **more: Any) -> str:
         """Return the call of a verb that asks this again. more: arguments of this verb alone."""

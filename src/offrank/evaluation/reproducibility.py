@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from typing import Any, Self
 
 from ..frames import Tabular
-from ..language.argument import plain
+from ..language.argument import plain_argument
 from ..log.source import Source
 from ..readers.log import period_of
 from ..report.document import Answer, Document, Finding, Section, of_models, worst
@@ -39,7 +39,7 @@ def call(verb: Callable[..., Any], first: str, arguments: Mapping[str, Any]) -> 
     """Return the Python call that repeats a job; keywords that are equal to their defaults are left out."""
     keywords = (one for one in signature(verb).parameters.values() if one.kind is one.KEYWORD_ONLY)
     defaults = {one.name: one.default for one in keywords}
-    values = plain(arguments).items()
+    values = plain_argument(arguments).items()
     words = [f"{name}={value!r}" for name, value in values if name not in defaults or value != defaults[name]]
     return f"offrank.{verb.__name__}({', '.join([first, *words])})"
 

@@ -18,7 +18,7 @@ from ..policies.base import Policy
 from ..policies.fit import fitted
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
-from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions
+from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions_by_orders
 from .counts import AnyEstimator
 from .selection import EstimatorSelector, SelectedEstimator
 
@@ -141,7 +141,7 @@ def simulate_selection(
             return SimulatedSelection(missing="only whole rewards of 0 or more are simulated")
     try:
         drawn, wanted = selector.logging.law("sample"), target.law("sample")
-        merit = attractions(sampled.contexts, (drawn, wanted), 0)
+        merit = attractions_by_orders(sampled.contexts, (drawn, wanted), 0)
         kinds = tuple(BEHAVIOURS.items()) if clicked else tuple(BEHAVIOURS.items())[::2]
         rows, made, off = min(choice.rows, ROWS), list[Rehearsed](), 0.0
         for name, behaviour in kinds:

@@ -18,10 +18,10 @@ from ..readers.long import LongLog
 from ..readers.protection import protected
 from ..readers.sampling import sampled
 from ..readers.wide import Gaps, WideLog
-from .passes import HowRead, looked_at
+from .passes import HowRead, look_through
 from .result import Inspection
 from .suggestion import suggestion
-from .unread import UnreadTable, unread
+from .unread import UnreadTable, describe_unread
 
 
 def look(
@@ -46,7 +46,7 @@ def look(
     try:
         source = log if is_open(log) else read_log(beginning, columns, format=format, invalid="skip", **reading)
     except OffrankError as error:
-        return unread(beginning, error, columns, format, closed=gaps == "close")
+        return describe_unread(beginning, error, columns, format, closed=gaps == "close")
     try:
         return _looked(source, logging, sample_above, said, how)
     except (LogError, ColumnError) as error:
@@ -72,14 +72,14 @@ def _read_wrongly(
     """Return what is known of a table whose rows cannot be read, where how it was read may be at fault; None if not."""
     found = source.description if isinstance(source, WideLog | LongLog) else None
     if found is not None and (found.format or isinstance(error, EmptyLogError)):
-        return unread(beginning, error, columns, format)
+        return describe_unread(beginning, error, columns, format)
     if opened or not isinstance(error, EmptyLogError):
         return None
     closed = gaps == "close"
     shape = roles_of(beginning, columns or {}, closed=closed)
     if shape is None or not shape.instead or shape.layout == "none":  # then the error tells what rules rows break
         return None
-    return unread(beginning, error, columns, format, closed=closed)
+    return describe_unread(beginning, error, columns, format, closed=closed)
 
 
 def _looked(
@@ -95,7 +95,7 @@ def _looked(
         found = source.description
         said = {**said, "checksums": protected(source.table)}
         source, sample = sampled(replace(source, invalid="skip"), sample_above)
-    seen, law, rows = looked_at(source, how)
+    seen, law, rows = look_through(source, how)
     logging = logging or (found.logging if found is not None else "") or None
     if logging is not None and (logging != seen.logging.named or not seen.logging.known):
         seen = _confirmed(seen, repr(policy(logging)))

@@ -26,7 +26,7 @@ _RULES = {
 }
 
 
-def document(seen: Inspected) -> Document:
+def inspection_document(seen: Inspected) -> Document:
     """Return the page: the answer, the next command and what would make the log better; then what was found."""
     columns = [(one.name, one.type, ", ".join(one.samples), _use(one, seen)) for one in seen.columns]
     read = Figures("How columns are read", ("column", "type", "first values", "read as"), tuple(columns), extra=((1,),))

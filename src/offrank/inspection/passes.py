@@ -63,7 +63,7 @@ class HowRead(TypedDict):
     progress: Progress | None
 
 
-def looked_at(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, SampledRows]:
+def look_through(source: Source, how: HowRead) -> tuple[Inspection, Policy | None, SampledRows]:
     """Return what a log holds and what drew it, the law that fits it, and a sample of its rows.
 
     Raises:

@@ -79,6 +79,6 @@ class Inspection(Inspected, Printed, Plain):
 
     def to_document(self) -> Document:
         """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""
-        return page.document(self)
+        return page.inspection_document(self)
 
     __repr__ = Printed.__str__

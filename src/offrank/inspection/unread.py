@@ -130,7 +130,7 @@ def _choice(one: Unsettled) -> Wording:
     return Wording("{}: {}", one.what, joined(", or ", one.options))
 
 
-def unread(
+def describe_unread(
     beginning: Beginning,
     error: OffrankError,
     columns: Mapping[str, str] | None,

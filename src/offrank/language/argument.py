@@ -34,7 +34,7 @@ class Unwritten(str):
     __repr__ = str.__str__
 
 
-def plain(value: Any) -> Any:
+def plain_argument(value: Any) -> Any:
     """Return a value as numbers, texts, lists and dicts; objects as their spelling."""
     if value is None or isinstance(value, str | int | float):
         return value
@@ -43,8 +43,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, PathLike):
         return fspath(value)
     if isinstance(value, Mapping):
-        return {name: plain(one) for name, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list | tuple) else repr(value)
+        return {name: plain_argument(one) for name, one in value.items()}
+    return [plain_argument(one) for one in value] if isinstance(value, list | tuple) else repr(value)
 
 
 def interval_level(given: Any) -> float:

@@ -50,7 +50,7 @@ def assumption(
     Raises:
         UsageError: an assumption of this name has other words, or one that is implied is not registered.
     """
-    check(implies)
+    require_registered(implies)
     place = len(_REGISTER) if place is None else place
     known = _REGISTER.setdefault(name, _Assumption(name, words, implies, place))
     if (known.words, known.implies) != (words, implies):
@@ -58,7 +58,7 @@ def assumption(
     return implies | {name}
 
 
-def check(assumed: frozenset[str]) -> None:
+def require_registered(assumed: frozenset[str]) -> None:
     """Require that all assumptions are registered.
 
     Raises:

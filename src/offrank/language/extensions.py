@@ -32,7 +32,7 @@ def installed(group: str) -> set[str]:
     return entry_points(group=group).names
 
 
-def load(group: str, name: str) -> Any:
+def load_extension(group: str, name: str) -> Any:
     """Return the object of an extension.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import LogError, UsageError
 from ..wording import Option, Wording
-from .spelling import listed, split
+from .spelling import split, split_all
 
 TOTALS = ("clicked", "all")
 """The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""
@@ -44,7 +44,7 @@ def nothing_at(path: str, why: str = "") -> LogError:
     return LogError(f"there is no log at {path!r}{why}", "check the path, or quote the glob")
 
 
-def examination(text: str | None) -> list[float] | str | None:
+def parse_examination(text: str | None) -> list[float] | str | None:
     """Parse numbers, or otherwise the name of a file.
 
     Raises:
@@ -86,7 +86,7 @@ def reward_range(given: object) -> tuple[float, float] | None:
     return float(numbers[0]), float(numbers[1])
 
 
-def totals(text: str | None) -> dict[str, float] | None:
+def parse_totals(text: str | None) -> dict[str, float] | None:
     """Parse true numbers of impressions by name: `clicked=1200,all=50000`.
 
     Raises:
@@ -127,14 +127,14 @@ def named_policies(texts: tuple[str, ...]) -> Any:
     """
     if not texts:
         return None
-    pairs = [named(text, text) for text in texts]
+    pairs = [split_name(text, text) for text in texts]
     alone = len(texts) == 1 and pairs[0][0] == texts[0]
     return texts[0] if alone else _distinct(pairs, "targets", "--target NAME=POLICY")
 
 
 def some_estimators(texts: tuple[str, ...]) -> list[str] | None:
     """Parse estimators, each option one or several; None where there is none."""
-    return listed(texts) or None
+    return split_all(texts) or None
 
 
 def named_files(texts: tuple[str, ...]) -> dict[str, str]:
@@ -143,10 +143,10 @@ def named_files(texts: tuple[str, ...]) -> dict[str, str]:
     Raises:
         UsageError: two files have one name.
     """
-    return _distinct([named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
+    return _distinct([split_name(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
 
 
-def named(text: str, otherwise: str) -> tuple[str, str]:
+def split_name(text: str, otherwise: str) -> tuple[str, str]:
     """Return the name and the rest of `NAME=REST`; a text without a name has the other one."""
     match = _NAMED.match(text)
     return (match[1], match[2]) if match else (otherwise, text)

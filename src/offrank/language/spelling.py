@@ -144,7 +144,7 @@ def _tree(text: str, what: str) -> ast.expr | None:
         return None
 
 
-def listed(texts: Iterable[str]) -> list[str]:
+def split_all(texts: Iterable[str]) -> list[str]:
     """Split several texts, each of which may be a list: `-e "ips, clip(snips, 10)" -e pbm`."""
     return [spelling for text in texts for spelling in split(text)]
 

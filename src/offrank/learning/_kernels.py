@@ -90,7 +90,7 @@ def _slate_law(scores, m, slate, left, slope):
 
 
 @jit
-def weighted(
+def weighted_slates(
     starts,
     offsets,
     indices,
@@ -168,7 +168,7 @@ def merge_sums(first, n, sums, query, other_first, other_n, other_sums):
 
 
 @jit
-def solve_uniform(first, slots, theta):
+def solve_uniform_slates(first, slots, theta):
     """Replace theta [rows, k] by Gamma^+ theta of uniform slates, query by query (slate-pseudoinverse, Prop. 4)."""
     by_slot = np.empty(theta.shape[1])
     for query in range(len(slots)):

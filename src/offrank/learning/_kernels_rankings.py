@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..language.compiled import inlined, jit
-from ..log.hashing import finish, joined
+from ..log.hashing import finish, joined_key
 
 _LEAST = 1e-300
 
@@ -55,11 +55,11 @@ def ranking_slopes(mass, ranking, depth, curve, worth, shown, excess, slope, ran
 @inlined
 def _exponential(key, stream):
     """Standard exponential noise of a key in a stream of random numbers."""
-    return -np.log((float(joined(key, stream) >> np.uint64(11)) + 0.5) * 2.0**-53)
+    return -np.log((float(joined_key(key, stream) >> np.uint64(11)) + 0.5) * 2.0**-53)
 
 
 @jit
-def draw(mass, keys, stream, depth, ranking, best):
+def draw_ranking(mass, keys, stream, depth, ranking, best):
     """ranking [depth] <- the first items of a race at speeds `mass`, whose noise depends on their keys only.
 
     best: scratch.
@@ -78,7 +78,7 @@ def draw(mass, keys, stream, depth, ranking, best):
 
 
 @jit
-def slopes(scores, keys, stream, draws, depth, curve, worth, shown, excess, slope, floats, integers):
+def mean_slopes(scores, keys, stream, draws, depth, curve, worth, shown, excess, slope, floats, integers):
     """slope [m] <- the mean gradient of drawn rankings. floats [m + 3 depth + 3], integers [m + depth]: scratch."""
     m = len(scores)
     mass, left = floats[:m], floats[m : m + depth + 1]
@@ -88,7 +88,7 @@ def slopes(scores, keys, stream, draws, depth, curve, worth, shown, excess, slop
     for item in range(m):
         mass[item], slope[item] = np.exp(scores[item] - largest), 0.0
     for number in range(draws):
-        draw(mass, keys, finish(stream + np.uint64(number)), depth, ranking, best)
+        draw_ranking(mass, keys, finish(stream + np.uint64(number)), depth, ranking, best)
         ranking_slopes(mass, ranking, depth, curve, worth, shown, excess, slope, rank, left, ahead)
     for item in range(m):
         slope[item] /= draws
@@ -107,7 +107,7 @@ def row_slopes(starts, scores, keys, stream, draws, curve, worth, slates, excess
         while depth < slots and slates[row, depth] >= 0:
             depth += 1
         given = (curve, worth[first:last], slates[row], excess[row], out[first:last], floats, integers)
-        slopes(scores[first:last], keys[first:last], stream, draws, depth, *given)
+        mean_slopes(scores[first:last], keys[first:last], stream, draws, depth, *given)
         for line in range(first, last):
             out[line] *= share[row]
 

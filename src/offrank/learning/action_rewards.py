@@ -93,7 +93,7 @@ class ActionSums:
     def solved_uniform(self, theta: Floats) -> Floats:
         """Return Gamma^+ theta under uniform logging [rows, k]; theta: [rows, k], of any rewards."""
         phi = np.ascontiguousarray(theta).copy()
-        _kernels.solve_uniform(self.first, self.slots, phi)
+        _kernels.solve_uniform_slates(self.first, self.slots, phi)
         return phi
 
     def merge(self, other: ActionSums, query: Integers) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import LogError, UsageError
 from ..policies.boosted import BoostedModel, TreeEnsemble
-from .examples import Checkpoint, Data, grid, kept
+from .examples import Checkpoint, Data, grid, is_checkpoint
 from .trees import TreeSettings
 
 Grower = Callable[..., Iterator[tuple[int, TreeEnsemble]]]
@@ -90,4 +90,4 @@ class Boosting(ABC):
         if self.grid == "published":
             return _PUBLISHED_TREES
         fewest = min(_FEWEST, self.epochs)
-        return tuple(number for number in range(fewest, self.epochs + 1) if kept(number, self.epochs))
+        return tuple(number for number in range(fewest, self.epochs + 1) if is_checkpoint(number, self.epochs))

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import AbilityError, LogError, UsageError
 from ..estimators.pseudoinverse.inverses import cases
 from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
-from ..log.contexts import content, distinct, joined, reordered
+from ..log.contexts import content, distinct, joined_contexts, reordered
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..policies.base import Policy
@@ -20,7 +20,7 @@ from ..policies.uniform import Uniform
 from ..sums.base import Fold
 from ..wording import Option, Wording
 from .action_rewards import ActionSums
-from .splits import By, Part, rows_of
+from .splits import By, Part, rows_of_part
 
 MEMORY = 1 << 30
 """Largest size of the distinct contexts of a third, in bytes."""
@@ -76,7 +76,7 @@ class ContextSums:
         order = _order(some)
         some, place = reordered(some, order), np.argsort(order, axis=1, kind="stable")
         last, group = distinct(content(some))
-        made = joined([some.take(last)])
+        made = joined_contexts([some.take(last)])
         slates = np.take_along_axis(place[row], np.maximum(batch.slates, 0), axis=1)
         sums = ActionSums.zeros(made.size, made.length)
         sums.add(group[row], np.where(batch.slates >= 0, slates, -1), batch.reward, 1 / batch.inclusion)
@@ -89,14 +89,14 @@ class ContextSums:
     @classmethod
     def combined(cls, parts: Sequence[ContextSums]) -> ContextSums:
         """Build from several; the same contexts are one, and their order follows from what they hold."""
-        every = joined([part.contexts for part in parts])
+        every = joined_contexts([part.contexts for part in parts])
         first, which = distinct(content(every))
         key = np.zeros(len(first), np.uint64)
         for column in content(replace(every, candidates=np.zeros_like(every.candidates)))[first].T:
             key = hashed(key ^ column.view(np.uint64))
         order = np.argsort(key, kind="stable")
         which = np.argsort(order, kind="stable")[which]
-        contexts = joined([every.take(first[order])])
+        contexts = joined_contexts([every.take(first[order])])
         sums, start = ActionSums.zeros(contexts.size, contexts.length), 0
         for part in parts:
             sums.merge(part.sums, which[start : start + len(part)])
@@ -204,7 +204,7 @@ class ContextsFold(Fold):
         return needed | _QUERY if has(source, _QUERY) else needed
 
     def of(self, batch: LogBatch) -> ContextSums | None:
-        rows = rows_of(batch, self.part, self.by)
+        rows = rows_of_part(batch, self.part, self.by)
         return ContextSums.of(batch.take(rows), self.logging, self.labels, self.memory) if len(rows) else None
 
     def result(self, part: ContextSums | None) -> ContextSums | None:

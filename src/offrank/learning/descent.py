@@ -13,7 +13,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .examples import Checkpoint, Data, Examples, Store, kept
+from .examples import Checkpoint, Data, Examples, Store, is_checkpoint
 from .reductions import Scorer
 
 _ROUNDING = 1e-12
@@ -103,7 +103,7 @@ class WeightedObjective:
         gain = (reward if self.model is None else reward - chances[examples.shown]) * share
         lines = (examples.starts, examples.offsets, examples.indices, examples.values)
         given = (examples.slates, examples.log_q, gain, share, chances, self.clip)
-        _kernels.weighted(*lines, *given, linear, square, weights, gradient, terms)
+        _kernels.weighted_slates(*lines, *given, linear, square, weights, gradient, terms)
         return terms
 
 
@@ -193,7 +193,7 @@ class Penalised(ABC):
             descent = Descent(terms.store, data.encoding.size, variance, l2, self.epochs)
             settings = {"variance": variance, "l2": l2, "clip": clip}
             for number, weights in enumerate(descent.run(replace(terms, clip=quantile(terms.store, clip))), 1):
-                if kept(number, self.epochs):
+                if is_checkpoint(number, self.epochs):
                     yield Checkpoint.linear({**settings, "epochs": number}, weights, data)
 
 

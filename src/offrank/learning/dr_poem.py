@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from .descent import Penalised, WeightedObjective
 from .examples import Data
-from .regression import reward_model
+from .regression import fit_reward_model
 
 
 @dataclass(frozen=True)
@@ -21,4 +21,4 @@ class DoublyRobustPoem(Penalised):
     one_slot: ClassVar[bool] = True
 
     def terms(self, data: Data, seed: int) -> WeightedObjective:
-        return WeightedObjective.of(data.train.from_zero_to_one(), model=reward_model(data, seed))
+        return WeightedObjective.of(data.train.from_zero_to_one(), model=fit_reward_model(data, seed))

@@ -10,7 +10,7 @@ import numpy as np
 from ..log.batch import Floats
 from .examples import Data, Examples
 from .reductions import Reduction, Scorer, Targets
-from .regression import reward_model
+from .regression import fit_reward_model
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class DoublyRobustReduction(Reduction):
     """
 
     def targets(self, data: Data, seed: int) -> Targets:
-        return partial(above_the_least, reward_model(data, seed))
+        return partial(above_the_least, fit_reward_model(data, seed))
 
 
 def above_the_least(model: Scorer, examples: Examples) -> tuple[Floats, Floats]:

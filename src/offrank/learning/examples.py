@@ -225,7 +225,7 @@ def grid(name: str, value: Any) -> tuple[Any, ...]:
     return found
 
 
-def kept(passed: int, passes: int) -> bool:
+def is_checkpoint(passed: int, passes: int) -> bool:
     """Whether a model is a candidate after this many passes: after 1, 2, 4 ... and after the last."""
     return passed == passes or passed & (passed - 1) == 0
 

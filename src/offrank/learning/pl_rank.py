@@ -14,7 +14,7 @@ from ..log.batch import Floats
 from ..log.hashing import hashed
 from ..policies.boosted import BoostedModel, TreeEnsemble
 from . import _kernels_rankings
-from .examples import Checkpoint, Data, Examples, ItemRanks, Store, by_item, grid, kept
+from .examples import Checkpoint, Data, Examples, ItemRanks, Store, by_item, grid, is_checkpoint
 from .plackett_luce import SlateGradient
 from .reductions import Scorer, passes
 from .regression import of_clicks, of_rewards
@@ -193,7 +193,7 @@ class PLRank(ItemRanks):
         """Yield linear scorers for every penalty."""
         for l2 in self.l2:
             for number, weights in enumerate(self._climb(metric, l2, data.encoding.size, seed), 1):
-                if kept(number, self.epochs):
+                if is_checkpoint(number, self.epochs):
                     yield Checkpoint.linear({"l2": l2, "epochs": number}, weights, data)
 
     def _boosted(self, metric: Metric, data: Data, seed: int) -> Iterator[Checkpoint]:
@@ -212,7 +212,7 @@ class PLRank(ItemRanks):
             some, stream = zip(pieces, np.split(scores, cuts), strict=True), _stream(seed, number)
             return np.concatenate([metric.slopes(one, at, stream) for one, at in some])
 
-        after = tuple(n * self.steps for n in range(1, self.epochs + 1) if kept(n, self.epochs))
+        after = tuple(n * self.steps for n in range(1, self.epochs + 1) if is_checkpoint(n, self.epochs))
         for leaves in self.leaves:
             settings = TreeSettings(self.epochs * self.steps, leaves, self.shrinkage)
             for number, forest in climbing_rounds(features, slope, settings, seed, after):

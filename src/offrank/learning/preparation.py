@@ -23,7 +23,7 @@ from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold, Tee
 from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
-from .splits import By, LearntRowsFold, Part, rows_of
+from .splits import By, LearntRowsFold, Part, rows_of_part
 
 MEMORY = 1 << 30
 """Bytes of encoded examples that are kept in memory; larger logs use a temporary folder."""
@@ -99,7 +99,7 @@ class Packing(Fold):
     ranks: bool = False
 
     def of(self, batch: LogBatch) -> Pieces:
-        rows = rows_of(batch, self.part, self.by)
+        rows = rows_of_part(batch, self.part, self.by)
         return (self._kept(self._packed(batch.take(rows))),) if len(rows) else ()
 
     def result(self, state: Pieces) -> Store:

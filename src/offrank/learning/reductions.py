@@ -11,7 +11,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .examples import Checkpoint, Data, Examples, Store, kept
+from .examples import Checkpoint, Data, Examples, Store, is_checkpoint
 
 Targets = Callable[[Examples], tuple[Floats, Floats]]
 """Returns (positive, total) [lines]: a candidate counts as `total` observations, of which `positive` are ones."""
@@ -62,5 +62,5 @@ class Reduction(ABC):
         train, targets = data.train.from_zero_to_one(), self.targets(data, seed)
         for rate in self.rates:
             for epoch, scorer in enumerate(passes(train, targets, rate, self.epochs, data.encoding.size, seed), 1):
-                if kept(epoch, self.epochs):
+                if is_checkpoint(epoch, self.epochs):
                     yield Checkpoint.linear({"rate": rate, "epochs": epoch}, scorer.weights, data)

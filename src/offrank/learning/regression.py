@@ -46,7 +46,7 @@ def _targets(examples: Examples, lines: Integers, row: Integers, earned: Floats)
     return positive, total
 
 
-def reward_model(data: Data, seed: int, rate: float = 0.1, epochs: int = 4) -> Scorer:
+def fit_reward_model(data: Data, seed: int, rate: float = 0.1, epochs: int = 4) -> Scorer:
     """Return the regression used by doubly robust methods: of rewards scaled to [0, 1]."""
     *_, last = passes(data.train.from_zero_to_one(), of_rewards, rate, epochs, data.encoding.size, seed)
     return last

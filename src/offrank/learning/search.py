@@ -94,7 +94,7 @@ class Search:
         by_action = ActionEstimates.of(data, middle) if self.criterion == "pi" else None
         items = self._by_item(data)
         for candidate in self.learner.candidates(data, self.seed % 2**64):
-            trial = judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
+            trial = judge_slates(candidate, data.validate, self.learner.greedy, self.confidence, middle)
             if by_action is not None:
                 trial = replace(trial, pi=by_action.estimate(candidate, self.learner.greedy, self.confidence))
             if items:
@@ -195,7 +195,7 @@ class ActionEstimates:
         return _moved(Inference(Sums(_COLUMNS, state), "normal", confidence).interval(_IPS), self.baseline)
 
 
-def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Trial:
+def judge_slates(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Trial:
     """Return estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method.
 
     baseline: IPS is baseline + mean(w (reward - baseline)), so that the order of candidates is invariant to adding a

@@ -56,7 +56,7 @@ class Split:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         for batch in self.source.batches(part):
-            yield batch.take(rows_of(batch, self.part, self.by))
+            yield batch.take(rows_of_part(batch, self.part, self.by))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class OneSlot:
             yield batch.take(np.flatnonzero(batch.contexts.length == 1))
 
 
-def check(by: str) -> None:
+def check_split(by: str) -> None:
     """Raise for an unknown way to split.
 
     Raises:
@@ -92,7 +92,7 @@ def check(by: str) -> None:
         raise UsageError(f"split is {by!r}", "use turn or hash")
 
 
-def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
+def rows_of_part(batch: LogBatch, part: Part, by: By) -> Integers:
     """Return the indices in the batch of the rows that belong to a third."""
     key = batch.row if by == "turn" else hashed(batch.row * ODD)
     return np.flatnonzero(key % np.uint64(3) == PARTS.index(part))
@@ -105,7 +105,7 @@ class LearntRowsFold(Fold):
     by: By
 
     def add(self, part: Fingerprint | None, batch: LogBatch) -> Fingerprint:
-        learnt = np.setdiff1d(np.arange(len(batch)), rows_of(batch, "test", self.by))
+        learnt = np.setdiff1d(np.arange(len(batch)), rows_of_part(batch, "test", self.by))
         return FingerprintFold(CONTENT).add(part, batch.take(learnt))
 
 

@@ -25,7 +25,7 @@ def hash_strings(data, offsets):
 
 
 @jit
-def in_order(lengths, out):
+def consecutive_places(lengths, out):
     """Write to out[n, k] the places of each row's values, as they stand: 0, 1, 2, ...; -1 pads."""
     for row in range(len(lengths)):
         for j in range(out.shape[1]):

@@ -16,7 +16,7 @@ from .source import Needs
 T = TypeVar("T", bound=np.generic)
 
 
-def joined(parts: Sequence[Contexts]) -> Contexts:
+def joined_contexts(parts: Sequence[Contexts]) -> Contexts:
     """The rows of several contexts one after another, padded to the widest of them and no wider.
 
     All have the same columns. Only the features of these rows are kept.
@@ -38,7 +38,7 @@ def joined(parts: Sequence[Contexts]) -> Contexts:
     )
 
 
-def rows_of(contexts: Contexts, rows: Integers, wanted: Needs | None = None) -> Contexts:
+def contexts_of_rows(contexts: Contexts, rows: Integers, wanted: Needs | None = None) -> Contexts:
     """Some rows as wide as the widest of them, with the wanted columns (all if None) and no other features."""
     scores, rankings, keys, size, features = (
         contexts.scores,

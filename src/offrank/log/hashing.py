@@ -44,7 +44,7 @@ def splitmix64(x):
 
 
 @inlined
-def joined(part, key):
+def joined_key(part, key):
     """A key that depends on `part` and on the key so far."""
     return finish((np.uint64(part) ^ key) * ODD)
 

@@ -23,7 +23,7 @@ def _loss(kind, better, worse):
 
 
 @jit
-def compared(law, own, clicks, allowed):
+def comparison_weights(law, own, clicks, allowed):
     """[n] weight of the comparisons: clicks times the probability that another, allowed item is at that rank.
 
     law [n, q, k]: P(item at rank). own [n, k]: which item was shown at a rank, -1 pads. allowed [n, q].

@@ -76,7 +76,7 @@ def cmip_of(
     ranks, grades = (np.asarray(one, dtype=np.float64)[inside] for one in (logging, grade))
     how: dict[str, Any] = {"permutations": permutations, "confidence": confidence, "progress": progress}
     how |= {"relevance": relevance, "worlds": worlds, "seed": seed}
-    return judged(model, seen, code, ranks, grades, method, cluster=own[inside], **how)
+    return cmip_of_relevance(model, seen, code, ranks, grades, method, cluster=own[inside], **how)
 
 
 def views(model: Fitted, relevance: Relevance, seed: int) -> list[Fitted]:
@@ -99,7 +99,7 @@ def has_posterior(model: Fitted) -> bool:
     return all(name in known if role.by_document else role is not Role.EMBEDDING for name, role in roles)
 
 
-def judged(
+def cmip_of_relevance(
     model: Fitted,
     seen: Floats,
     code: Integers,

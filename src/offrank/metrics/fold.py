@@ -186,7 +186,7 @@ class Compared:
     @cached_property
     def weight(self) -> Floats:
         """[n] the comparison weight of each row: its clicks less those that cannot be compared."""
-        return np.asarray(_kernels.compared(self.found.law, self.found.own, self.clicks, self.allowed))
+        return np.asarray(_kernels.comparison_weights(self.found.law, self.found.own, self.clicks, self.allowed))
 
     @property
     def impossible(self) -> NDArray[np.bool_]:

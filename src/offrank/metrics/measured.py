@@ -123,7 +123,7 @@ class Measurements(Given[Measured]):
             yield from ((group, key, one) for key, one in found.items())
 
 
-def refuse_empty(found: Measurements) -> Measurements:
+def refuse_no_measurement(found: Measurements) -> Measurements:
     """The measurements; an error if there are none.
 
     Raises:

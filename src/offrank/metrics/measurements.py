@@ -24,7 +24,7 @@ from ..sums.mean import Mean, ratio
 from . import comparisons
 from .comparisons import Comparison
 from .fold import ComparisonsFold
-from .measured import Found, Measured, Measurements, refuse_empty
+from .measured import Found, Measured, Measurements, refuse_no_measurement
 
 Models = str | Sequence[str]
 
@@ -55,7 +55,7 @@ def measurements(
     found = asked.reduce(executor, progress)
     impressions: Impressions = found["impressions"]
     impressions.refuse_none(source.describe())
-    return refuse_empty(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
+    return refuse_no_measurement(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
 
 
 def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measurements:

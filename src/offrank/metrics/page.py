@@ -31,12 +31,12 @@ class MetricsReport(Printed, Measurements):
 
     def to_document(self) -> Document:
         """Return the page of the report and the terminal."""
-        return document(self)
+        return measurement_document(self)
 
     __repr__ = Printed.__str__
 
 
-def document(found: Measurements) -> Document:
+def measurement_document(found: Measurements) -> Document:
     """Return the page of a result of `offrank.measure`."""
     names = list(dict.fromkeys(metric for _, metric in found.found))
     whole = {name: _of(found.found, name) for name in names}

@@ -94,7 +94,7 @@ class Lists:
         n, found = len(items.starts), np.empty((len(items.starts), int(items.lengths.max(initial=0))), np.int64)
         outside, twice = np.zeros(n, np.bool_), np.zeros((2, n), np.bool_)
         if items is self:
-            _kernels.in_order(self.lengths, found)
+            _kernels.consecutive_places(self.lengths, found)
             _kernels.duplicates(self.values, self.starts, self.lengths, twice[0])
             twice[1] = twice[0]
         else:

@@ -20,7 +20,7 @@ from ..log.source import Engine, Needs, Source, engine_of
 from ..policies.base import Fits
 from ..readers.log import opened
 from ..running.executors import Executor, Progress
-from .training import groups
+from .training import query_keys
 
 HALVES = 2
 
@@ -73,7 +73,7 @@ class ClickHalves(Fits):
 
     def parts(self, batch: LogBatch) -> Iterator[tuple[Integers, Fitted]]:
         """The rows of each half of a batch, and the model that judges them."""
-        number = groups(batch, self.key) % np.uint64(HALVES)
+        number = query_keys(batch, self.key) % np.uint64(HALVES)
         for half, fitted in enumerate(self._known):
             yield np.flatnonzero(number == half), fitted
 
@@ -106,7 +106,7 @@ class _OtherHalf:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         for batch in self.source.batches(part):
-            yield batch.take(np.flatnonzero(groups(batch, self.key) % np.uint64(HALVES) != self.half))
+            yield batch.take(np.flatnonzero(query_keys(batch, self.key) % np.uint64(HALVES) != self.half))
 
 
 def _needs(key: str | None) -> Needs:

@@ -54,7 +54,7 @@ class ClickPredictions(RewardModel):
         return self.model.training
 
     def needs(self, target: Policy) -> Needs:
-        asked = target.reads("rank_probs") if separable(self.model) else slates.needs(target)
+        asked = target.reads("rank_probs") if separable(self.model) else slates.slate_needs(target)
         return self.model.needs() | asked
 
     def logged(self, batch: LogBatch) -> Floats:

@@ -27,7 +27,7 @@ from ..running.executors import Executor, Progress, run
 from ..sums.base import Tee
 from .features import FEATURES, Dense, SlateColumns, no_features, refuse_wide
 from .slates import pieces
-from .training import TrainingFold, TrainingRows, TrainingState, groups
+from .training import TrainingFold, TrainingRows, TrainingState, query_keys
 
 QUERY = Needs(clusters=frozenset(["query"]))
 _INNER = 3
@@ -69,7 +69,7 @@ class CrossFitted:
         Raises:
             UsageError: a prediction is not a finite number.
         """
-        number = (groups(batch, self.key)[rows] % np.uint64(len(self.regressors))).astype(np.int64)
+        number = (query_keys(batch, self.key)[rows] % np.uint64(len(self.regressors))).astype(np.int64)
         found = np.empty(len(rows))
         for some in pieces(np.arange(len(rows)), self.slots * self.width):
             x = self.columns.of_slates(batch.contexts, rows[some], slates[some], self.slots, self.width)

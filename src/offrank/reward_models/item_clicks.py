@@ -16,13 +16,13 @@ from .click_model import by_rank, separable
 from .slates import FEW, NUMBERS, pieces, slate_laws
 
 
-def needs(fitted: Fitted, policy: Policy) -> Needs:
+def item_click_needs(fitted: Fitted, policy: Policy) -> Needs:
     """The columns to read.
 
     Raises:
         AbilityError: the policy lacks an ability that the expectation requires.
     """
-    asked = policy.reads("rank_probs") if separable(fitted) else slates.needs(policy)
+    asked = policy.reads("rank_probs") if separable(fitted) else slates.slate_needs(policy)
     return fitted.needs() | asked
 
 

@@ -26,7 +26,7 @@ from .base import Predicted, RewardModel
 from .cross_fitting import QUERY, CrossFitted
 from .features import FEATURES, SlateColumns
 from .registry import REWARD_MODELS
-from .slates import needs, slate_laws
+from .slates import slate_laws, slate_needs
 
 PENALTIES = (10.0, 1.0, 0.1, 0.01)
 """Penalties of `lasso`, as published with paper slate-pseudoinverse; here and below the most regularised first."""
@@ -104,7 +104,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return self.learnt
 
     def needs(self, target: Policy) -> Needs:
-        return self.columns.needs() | needs(target) | (QUERY if self.fitted.key else Needs())
+        return self.columns.needs() | slate_needs(target) | (QUERY if self.fitted.key else Needs())
 
     def logged(self, batch: LogBatch) -> Floats:
         return self.fitted.predict(batch, np.arange(len(batch)), batch.slates)

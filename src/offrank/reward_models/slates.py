@@ -38,7 +38,7 @@ class SlateLaw:
         return SlateLaw(self.row[kept], self.slates[kept], self.chance[kept])
 
 
-def needs(target: Policy) -> Needs:
+def slate_needs(target: Policy) -> Needs:
     """The columns that the slates of a target depend on.
 
     Raises:

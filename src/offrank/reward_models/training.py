@@ -129,7 +129,9 @@ class TrainingFold(Fold):
         rows = np.flatnonzero(key < state.limit)
         x = self.columns.of_slates(contexts, rows, batch.slates[rows, :slots], slots, width)
         x = x.reshape(len(rows), slots, width)
-        found = TrainingRows(key[rows], groups(batch, self.key)[rows], x, batch.reward[rows], 1 / batch.inclusion[rows])
+        found = TrainingRows(
+            key[rows], query_keys(batch, self.key)[rows], x, batch.reward[rows], 1 / batch.inclusion[rows]
+        )
         return state + TrainingState((found,), len(batch), slots, width, numbers=self.numbers)
 
     def result(self, part: TrainingState) -> TrainingState:
@@ -138,7 +140,7 @@ class TrainingFold(Fold):
         return replace(kept, pieces=(rows.take(rows.order),))
 
 
-def groups(batch: LogBatch, key: str | None) -> Keys:
+def query_keys(batch: LogBatch, key: str | None) -> Keys:
     """[n] hash of the query of each row, or of the row itself: equal for rows that are learnt from together.
 
     A row whose query is null is alone.

@@ -87,7 +87,7 @@ class Pool:
     def relevance(self) -> Floats:
         """Return the probability of a click if examined; 0 beyond a context's candidates [size, widest]."""
         appeal = np.exp(self._linear + self._crossed + self.willing[:, None])
-        usual = _CLICK_RATE[self.slots] / examination(self.slots).sum()
+        usual = _CLICK_RATE[self.slots] / rank_examination(self.slots).sum()
         return np.where(self._real, np.minimum(usual * appeal / appeal[self._real].mean(), 1 / self.slots), 0.0)
 
     @cached_property
@@ -191,7 +191,7 @@ class Pool:
         return np.random.default_rng([self.seed, 3, self.slots, *words])
 
 
-def examination(slots: int) -> Floats:
+def rank_examination(slots: int) -> Floats:
     """Return the examination probability of each rank [slots]."""
     return np.asarray(1.0 / (1 + 0.3 * np.arange(slots)))
 

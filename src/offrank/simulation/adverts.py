@@ -18,8 +18,8 @@ from ..policies.base import Policy
 from ..policies.plackett_luce import PlackettLuce
 from ..readers.tables import Piece
 from ..readers.wide import WideLog
-from .advert_pools import Pool, examination
-from .shared import expected_clicks, lists, one_click
+from .advert_pools import Pool, rank_examination
+from .shared import expected_clicks, list_column, one_click
 
 _PART_ROWS = 10_000
 _UNCLICKED_KEPT = 0.1
@@ -74,7 +74,7 @@ class AdvertWorld:
         found = []
         for pool in (self.pools[kind] for kind in kinds):
             rows = np.arange(pool.size if impressions is None else min(impressions, pool.size))
-            clicks = expected_clicks(policy, pool.contexts(rows), examination(pool.slots), pool.relevance[rows])
+            clicks = expected_clicks(policy, pool.contexts(rows), rank_examination(pool.slots), pool.relevance[rows])
             found.append(float(clicks.mean()))
         return float(np.average(found, weights=[_TRAFFIC[kind] for kind in kinds]))
 
@@ -142,13 +142,13 @@ class AdvertWorld:
         contexts = pool.contexts(query)
         slates = self.logging.sample(contexts, rng)
         relevance = np.take_along_axis(pool.relevance[query], slates, axis=1)
-        clicks = one_click(relevance * examination(pool.slots), rng)
+        clicks = one_click(relevance * rank_examination(pool.slots), rng)
         clicked = np.asarray(clicks.any(axis=1))
         kept = np.flatnonzero(clicked | (rng.random(shown) < _UNCLICKED_KEPT))
         slates, logged = slates[kept], contexts.take(kept)
         drawn = (
-            lists(np.take_along_axis(logged.candidates, slates, axis=1), nullable=True),
-            lists(clicks[kept].astype(np.int8), nullable=True),
+            list_column(np.take_along_axis(logged.candidates, slates, axis=1), nullable=True),
+            list_column(clicks[kept].astype(np.int8), nullable=True),
             np.exp(self.logging.log_prob(logged, slates)),
             np.where(clicked[kept], 1.0, _UNCLICKED_KEPT),
         )

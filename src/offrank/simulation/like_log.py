@@ -19,25 +19,25 @@ _STEP = 4096
 _TIRED, _CONTRAST = 0.9, 0.8
 
 
-def position_based(attraction: Floats) -> Floats:
+def _position_based(attraction: Floats) -> Floats:
     """A click depends on its own item and rank only."""
     return np.ones(attraction.shape)
 
 
-def cascade(attraction: Floats) -> Floats:
+def _cascade(attraction: Floats) -> Floats:
     """Users read from the top, and most of those whom an item attracts read no further."""
     passed = np.cumprod(1 - _TIRED * attraction, axis=1)
     return np.concatenate([np.ones((len(attraction), 1)), passed[:, :-1]], axis=1)
 
 
-def neighbours(attraction: Floats) -> Floats:
+def _neighbours(attraction: Floats) -> Floats:
     """An item is clicked less beside more attractive ones, above it and below it."""
     beside = np.pad(attraction, ((0, 0), (1, 1)))
     near = np.stack([beside[:, :-2], beside[:, 2:]])
     return 1 - _CONTRAST * near.max(axis=0, initial=0.0)
 
 
-BEHAVIOURS: dict[str, Behaviour] = {"position-based": position_based, "cascade": cascade, "neighbours": neighbours}
+BEHAVIOURS: dict[str, Behaviour] = {"position-based": _position_based, "cascade": _cascade, "neighbours": _neighbours}
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class SimulatedLog:
         return f"{self.rows:,} simulated impressions"
 
 
-def attractions(contexts: Contexts, policies: tuple[Policy, ...], seed: int) -> Floats:
+def attractions_by_orders(contexts: Contexts, policies: tuple[Policy, ...], seed: int) -> Floats:
     """[q, m] attractions that the policies' orders predict in part: from .05 to .95, half of the variance is noise."""
     rng, total = np.random.default_rng([seed, 3]), np.zeros(contexts.candidates.shape)
     for policy in policies:

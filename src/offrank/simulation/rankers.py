@@ -205,7 +205,7 @@ RANKERS: dict[str, Callable[..., Any]] = {
 """Rankers by name."""
 
 
-def ranker(spelling: str | Ranker) -> Ranker:
+def parse_ranker(spelling: str | Ranker) -> Ranker:
     """Return the ranker that `lambdamart(trees=50)` or the like names; a ranker is returned as it is.
 
     Raises:
@@ -220,6 +220,6 @@ def rankers_of(spellings: Sequence[str], preset: Preset) -> dict[str, Ranker]:
     found: dict[str, Ranker] = {}
     for spelling in [*spellings, *ALWAYS]:
         as_published = preset == "published-code" and spelling == "noisy_oracle"
-        one = NoisyOracle(variance=0.25) if as_published else ranker(spelling)
+        one = NoisyOracle(variance=0.25) if as_published else parse_ranker(spelling)
         found.setdefault(spelling.partition("(")[0].strip(), one)
     return found

@@ -16,7 +16,7 @@ from ..language.outputs import DEMO
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy
 from ..policies.plackett_luce import PlackettLuce
-from .shared import expected_clicks, lists
+from .shared import expected_clicks, list_column
 
 LOGGING = PlackettLuce("old_score")
 """The policy that draws the slates of this world."""
@@ -71,11 +71,11 @@ class SearchWorld:
         columns: dict[str, Any] = {
             "query": query,
             "device": np.where(rng.random(rows) < 0.6, "phone", "desktop"),
-            "slate": lists(np.take_along_axis(contexts.candidates, slates, axis=1)),
-            "clicks": lists(clicks.astype(np.int8)),
+            "slate": list_column(np.take_along_axis(contexts.candidates, slates, axis=1)),
+            "clicks": list_column(clicks.astype(np.int8)),
             "propensity": np.exp(LOGGING.log_prob(contexts, slates)),
-            "candidates": lists(contexts.candidates),
-            **{name: lists(score.astype(np.float32)) for name, score in contexts.scores.items()},
+            "candidates": list_column(contexts.candidates),
+            **{name: list_column(score.astype(np.float32)) for name, score in contexts.scores.items()},
         }
         return pa.table(columns)
 

@@ -28,7 +28,7 @@ def expected_clicks(policy: Policy, contexts: Contexts, examination: Floats, rel
     return np.asarray(np.einsum("nmk,k,nm->n", law, examination, relevance))
 
 
-def lists(rows: NDArray[Any], nullable: bool = False) -> pa.Array:
+def list_column(rows: NDArray[Any], nullable: bool = False) -> pa.Array:
     """Return rows [n, w] as a list column."""
     offsets = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)
     kind = pa.list_(pa.field("item", pa.from_numpy_dtype(rows.dtype), nullable=nullable))

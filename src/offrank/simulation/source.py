@@ -18,7 +18,7 @@ from ..policies.base import Policy, all_items
 from ..readers.tables import Piece
 from ..readers.wide import WideLog
 from ..wording import Option, Wording
-from .shared import lists
+from .shared import list_column
 from .worlds import JudgedWorld
 
 PART_ROWS = 131_072
@@ -190,12 +190,12 @@ def _column(batch: LogBatch, name: str) -> Any:
         case "query":
             return contexts.keys["query"]
         case "slate":
-            return lists(np.take_along_axis(contexts.candidates, batch.slates, axis=1))
+            return list_column(np.take_along_axis(contexts.candidates, batch.slates, axis=1))
         case "clicks":
-            return lists(clicks.astype(np.int8))
+            return list_column(clicks.astype(np.int8))
         case "candidates":
-            return lists(contexts.candidates)
+            return list_column(contexts.candidates)
         case "propensity":
             return batch.shown.written["propensity"]
         case _:
-            return lists(contexts.scores[name])
+            return list_column(contexts.scores[name])

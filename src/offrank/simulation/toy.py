@@ -94,7 +94,7 @@ def placements() -> LogBatch:
     return _log(contexts(len(shown)), shown, np.isin(shown, RELEVANT) * EXAMINATION)
 
 
-def moments(world: ToyWorld, estimators: Sequence[Weighted]) -> tuple[Floats, Floats]:
+def term_moments(world: ToyWorld, estimators: Sequence[Weighted]) -> tuple[Floats, Floats]:
     """Return expectation and variance [estimators] of one impression's term in an estimate, exactly.
 
     Given the placement, clicks are independent of each other. The estimators must weight clicks.

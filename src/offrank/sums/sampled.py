@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
-from ..log.contexts import joined, rows_of, stacked
+from ..log.contexts import contexts_of_rows, joined_contexts, stacked
 from ..log.hashing import hashed
 from ..log.source import Needs
 from .base import Fold, total
@@ -50,12 +50,12 @@ class SampledRows:
         counts: dict[str, Any] = {"read": self.read + other.read, "limit": limit, "large": self.large + other.large}
         if not len(self.key) or not len(other.key):
             return replace(self if len(self.key) else other, **counts)
-        key, contexts = np.concatenate([self.key, other.key]), joined([self.contexts, other.contexts])
+        key, contexts = np.concatenate([self.key, other.key]), joined_contexts([self.contexts, other.contexts])
         slates = stacked([self.slates, other.slates], contexts.slots, -1)
         inclusion = np.concatenate([self.inclusion, other.inclusion])
         both = replace(self, key=key, slates=slates, inclusion=inclusion, contexts=contexts, **counts)
         order, limit = _least(self, key, contexts.size, contexts.length, limit)
-        contexts = rows_of(contexts, order)
+        contexts = contexts_of_rows(contexts, order)
         rows: dict[str, Any] = {
             "key": key[order],
             "slates": slates[order, : contexts.slots],
@@ -96,7 +96,7 @@ class SampledRowsFold(Fold):
             rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
         order, limit = _least(self, key[rows], contexts.size[rows], contexts.length[rows], limit)
         kept = rows[order]
-        some = rows_of(contexts, kept, self.wanted)
+        some = contexts_of_rows(contexts, kept, self.wanted)
         slots = int(some.length.max(initial=0))
         found = key[kept], batch.slates[kept, :slots], batch.inclusion[kept], some
         rule = self.kept, self.cells, self.each

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.source import Needs, refuse_unknown_clusters
-from .laws import Behaviour, Law, Situation, Slate, law, rank_probs, slot_probs
+from .laws import Behaviour, Law, Situation, Slate, enumerated_rank_probs, enumerated_slot_probs, law
 
 Clicks = Callable[[int, Slate], Sequence[float]]
 """(context, slate) -> expected click in each slot."""
@@ -81,7 +81,9 @@ class World:
                 padded(slates, slots, -1).astype(np.int64),
                 {
                     "propensity": propensity,
-                    "slot_propensity": padded([slot_probs(laws[index], slate) for index, slate in pairs], slots, 1.0),
+                    "slot_propensity": padded(
+                        [enumerated_slot_probs(laws[index], slate) for index, slate in pairs], slots, 1.0
+                    ),
                     "rank_propensity": np.array([_displayed(laws[index], slate, slots) for index, slate in pairs]),
                 },
             ),
@@ -142,5 +144,5 @@ def _displayed(found: Law, slate: Slate, slots: int) -> Floats:
     """Return the probability of displayed item i at rank j [k, k]."""
     matrix = np.zeros((slots, slots))
     for slot, item in enumerate(slate):
-        matrix[slot, : len(slate)] = rank_probs(found, item, len(slate))
+        matrix[slot, : len(slate)] = enumerated_rank_probs(found, item, len(slate))
     return matrix

@@ -238,8 +238,8 @@ def broken(
     ask: Question, log: LogTable, relation: Relation, rng: np.random.Generator | None = None, tolerance: float = 1e-9
 ) -> dict[str, tuple[Any, Any]]:
     """Return where the answer breaks a relation: (expected, found) by path."""
-    before = answer(ask, log.table)
-    after = answer(ask, relation.change(log, rng or np.random.default_rng(0)))
+    before = flat_answer(ask, log.table)
+    after = flat_answer(ask, relation.change(log, rng or np.random.default_rng(0)))
     if relation.expected is None:
         return differences(before, after, tolerance)
     expected = relation.expected(before)
@@ -281,7 +281,7 @@ def _without_policy(spelling: str) -> bool:
     return estimator(spelling).kind.logging is None
 
 
-def answer(ask: Question, log: Any) -> Leaves:
+def flat_answer(ask: Question, log: Any) -> Leaves:
     """Return the flattened answer to a question; an error of offrank is an answer too.
 
     A usage error is compared with its words; others name rows and files, which may change.

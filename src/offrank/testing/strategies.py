@@ -20,7 +20,7 @@ from .laws import Situation
 
 
 @st.composite
-def samples(draw: st.DrawFn, columns: int, *, most: int = 60) -> Sample:
+def weighted_samples(draw: st.DrawFn, columns: int, *, most: int = 60) -> Sample:
     """Draw up to `most` rows of non-negative numbers of all sizes, many of them zero or equal; few distinct keys."""
     rows = draw(st.integers(0, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -40,7 +40,7 @@ def situations(draw: st.DrawFn, *, most: int = 4) -> Situation:
     return Situation(size, slots, {"score": tuple(scores), "logit": tuple(logits)}, {"written": tuple(written)})
 
 
-def supported() -> st.SearchStrategy[Policy]:
+def logging_policies() -> st.SearchStrategy[Policy]:
     """Policies that can show every slate, suitable for logging."""
     temperature = st.floats(0.5, 2)
     return st.one_of(
@@ -52,6 +52,8 @@ def supported() -> st.SearchStrategy[Policy]:
     )
 
 
-def policies() -> st.SearchStrategy[Policy]:
+def all_policies() -> st.SearchStrategy[Policy]:
     """All policies for a situation from `situations`, deterministic ones too."""
-    return st.one_of(supported(), st.sampled_from([Top("score"), Top("logit", ascending=True), Ranking("written")]))
+    return st.one_of(
+        logging_policies(), st.sampled_from([Top("score"), Top("logit", ascending=True), Ranking("written")])
+    )

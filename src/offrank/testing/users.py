@@ -11,7 +11,7 @@ from .laws import Slate
 Table = Sequence[Sequence[float]]
 
 
-def position_based(relevance: Table, examination: Sequence[float]) -> Clicks:
+def position_based_clicks(relevance: Table, examination: Sequence[float]) -> Clicks:
     """Clicks are relevance[context][item] * examination[slot]."""
 
     def clicks(context: int, slate: Slate) -> list[float]:
@@ -20,7 +20,7 @@ def position_based(relevance: Table, examination: Sequence[float]) -> Clicks:
     return clicks
 
 
-def item_position(relevance: Table) -> Clicks:
+def item_position_clicks(relevance: Table) -> Clicks:
     """Clicks depend on item and slot but no other item; here they are not a product of the two."""
 
     def clicks(context: int, slate: Slate) -> list[float]:
@@ -29,7 +29,7 @@ def item_position(relevance: Table) -> Clicks:
     return clicks
 
 
-def cascade(relevance: Table) -> Clicks:
+def cascade_clicks(relevance: Table) -> Clicks:
     """A user reads from the top and tires of each item by its relevance."""
 
     def clicks(context: int, slate: Slate) -> list[float]:
@@ -39,7 +39,7 @@ def cascade(relevance: Table) -> Clicks:
     return clicks
 
 
-def whole_slate(relevance: Table) -> Clicks:
+def whole_slate_clicks(relevance: Table) -> Clicks:
     """Every click depends on all shown items, below and above: only whole-slate weights are correct."""
 
     def clicks(context: int, slate: Slate) -> list[float]:

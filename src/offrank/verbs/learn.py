@@ -79,7 +79,7 @@ def learn(
         >>> offrank.learn(offrank.simulation.AdvertWorld(2000, slots=1).source(), "ips", "policy.npz", epochs=1).policy
         linear('policy.npz', greedy=True)
     """
-    splits.check(split)
+    splits.check_split(split)
     seed = seed_number(seed)
     IntervalSpec("normal", confidence)
     if test and confidence <= 0.5:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..language import Say, silent
-from ..language.extensions import FUNCTIONS, load
+from ..language.extensions import FUNCTIONS, load_extension
 from ..report.document import Document
 
 
@@ -71,7 +71,7 @@ def reproduce(
         >>> offrank.reproduce("slates-math", scale=0.05).page.name
         'index.html'
     """
-    made: ReproducedPaper = load(FUNCTIONS, "reproduce")(
+    made: ReproducedPaper = load_extension(FUNCTIONS, "reproduce")(
         name, folder, log=log, scale=scale, seed=seed, overwrite=overwrite, say=say
     )
     return made

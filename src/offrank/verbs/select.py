@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..language.argument import plain
+from ..language.argument import plain_argument
 from ..language.from_text import CANDIDATES
 from .deferred import arguments, policies, reproducibility, selected_estimators, simulated_selection
 
@@ -81,5 +81,5 @@ def select_estimators(
     }
     call = reproducibility.call(select_estimators, reproducibility.written(log), {"columns": columns or None, **asked})
     title = f"Which estimator for {wanted!r}?"
-    facts = reproducibility.facts("estimator-selection", title, source, **plain(asked), command=call)
+    facts = reproducibility.facts("estimator-selection", title, source, **plain_argument(asked), command=call)
     return selected_estimators.SelectedEstimators(choice, simulated, facts=facts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from offrank.log.hashing import ODD, finish, joined
+from offrank.log.hashing import ODD, finish, joined_key
 
 _jit = numba.njit(cache=True, nogil=True)
 _UNIT = 1.0 / 2**53
@@ -26,7 +26,7 @@ def draw(seed, start, stop, first, weight, query, shown):
     queries, slots, pad = len(first) - 1, shown.shape[1], first[-1]
     order, left = np.empty(np.diff(first).max(), np.int64), np.empty(len(weight), np.int64)
     for i in range(start, stop):
-        state = joined(i, seed)
+        state = joined_key(i, seed)
         q = np.int64((finish(state) >> np.uint64(11)) * _UNIT * queries)
         query[i - start], m = q, first[q + 1] - first[q]
         total, types = 0.0, 0

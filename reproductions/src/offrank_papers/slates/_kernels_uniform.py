@@ -6,7 +6,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from offrank.log.hashing import ODD, finish, joined
+from offrank.log.hashing import ODD, finish, joined_key
 
 _jit = numba.njit(cache=True, nogil=True)
 _UNIT = 1.0 / 2**53
@@ -19,7 +19,7 @@ def draw(seed, start, stop, sizes, query, slates):
     sizes: [q] documents. Slate i of a seed is the same in any part of the log.
     """
     for i in range(stop - start):
-        state = joined(start + i, seed)
+        state = joined_key(start + i, seed)
         q = np.int64((finish(state) >> np.uint64(11)) * _UNIT * len(sizes))
         query[i] = q
         slates[i] = -1

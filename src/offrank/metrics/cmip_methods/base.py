@@ -15,7 +15,7 @@ Progress = Callable[[int, int], None]
 """Called with (steps done, steps in all)."""
 
 
-def silent(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     """Ignore progress."""
 
 
@@ -132,7 +132,7 @@ def over_draws(
     documents: GradedDocuments, measure: Callable[[GradedDocuments, Progress], Information], progress: Progress | None
 ) -> Information:
     """The mean over draws, each measured alone, as uncertain as one of them on average; the null is the first one's."""
-    draws, tell = list(documents.each()), progress or silent
+    draws, tell = list(documents.each()), progress or no_progress
     found = [measure(one, partial(_later, tell, place, len(draws))) for place, one in enumerate(draws)]
     value, error = np.mean([one.value for one in found]), np.sqrt(np.mean([one.standard_error**2 for one in found]))
     return replace(found[0], value=float(value), standard_error=float(error))

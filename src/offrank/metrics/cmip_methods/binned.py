@@ -16,7 +16,7 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 from ._kernels import PER_CELL, informations
-from .base import GradedDocuments, Information, Progress, permutation, silent
+from .base import GradedDocuments, Information, Progress, no_progress, permutation
 
 _AT_ONCE = 1 << 20
 """Documents that are permuted at once."""
@@ -45,7 +45,7 @@ class Binned:
     def measure(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
     ) -> Information:
-        draws, shares, report = documents.relevance.shape[1], _shares(documents), progress or silent
+        draws, shares, report = documents.relevance.shape[1], _shares(documents), progress or no_progress
         count, ranked = self.replicates if draws == 1 else -(-self.replicates // 2), _ranked(documents)
         found = np.empty((draws, 1 + permutations, len(shares)))
         for place, (own, blocks) in enumerate(zip(ranked.members, ranked.blocks(), strict=True)):

@@ -90,7 +90,7 @@ def probability_of_relevance(grade: Floats, highest: float, noise: float = 0.1) 
     return noise + (1 - noise) * gain(grade, highest)
 
 
-def check(preset: str, highest: float, **chances: float) -> None:
+def check_settings(preset: str, highest: float, **chances: float) -> None:
     """Raise for invalid settings of a user.
 
     Raises:

@@ -10,7 +10,7 @@ import numpy as np
 from ...clicks.laws import Independent
 from ...log.batch import Contexts, Floats, Integers
 from ..judged import Preset
-from .base import GradeReader, check, probability_of_relevance, seen
+from .base import GradeReader, check_settings, probability_of_relevance, seen
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +34,7 @@ class PBMUser(GradeReader):
     preset: Preset = field(default="paper", kw_only=True)
 
     def __post_init__(self) -> None:
-        check(self.preset, self.highest)
+        check_settings(self.preset, self.highest)
 
     def law(self, contexts: Contexts, slates: Integers) -> Independent:
         on = seen(contexts, slates)
@@ -66,7 +66,7 @@ class TrustUser(GradeReader):
     preset: Preset = field(default="paper", kw_only=True)
 
     def __post_init__(self) -> None:
-        check(self.preset, self.highest)
+        check_settings(self.preset, self.highest)
 
     def law(self, contexts: Contexts, slates: Integers) -> Independent:
         on, rank = seen(contexts, slates), _ranks(slates)

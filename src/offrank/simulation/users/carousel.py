@@ -12,7 +12,7 @@ from ...clicks.laws import Cascading, ClickLaw, chance_of
 from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
 from ..judged import Preset
-from .base import GradeReader, Seen, check, gain, probability_of_relevance, seen
+from .base import GradeReader, Seen, check_settings, gain, probability_of_relevance, seen
 from .dbn import NOISE, reader
 from .fading import Fading
 
@@ -50,7 +50,7 @@ class CarouselUser(GradeReader):
     def __post_init__(self) -> None:
         if self.columns < 1:
             raise UsageError(f"columns is {self.columns!r}", "give at least 1 result per row")
-        check(self.preset, self.highest, gamma=self.going_on)
+        check_settings(self.preset, self.highest, gamma=self.going_on)
 
     @property
     def going_on(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from ...clicks.laws import Cascading, ClickLaw, Mixed, Upward
 from ...log.batch import Contexts, Floats, Integers
 from ..judged import Preset
-from .base import GradeReader, Seen, check, gain, probability_of_relevance, seen
+from .base import GradeReader, Seen, check_settings, gain, probability_of_relevance, seen
 from .fading import LOWEST, Fading
 
 NOISE = 0.1
@@ -42,7 +42,7 @@ class DBNUser(GradeReader):
     preset: Preset = field(default="paper", kw_only=True)
 
     def __post_init__(self) -> None:
-        check(self.preset, self.highest, gamma=self.gamma)
+        check_settings(self.preset, self.highest, gamma=self.gamma)
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         on = seen(contexts, slates)
@@ -84,7 +84,7 @@ class MixtureDBNUser(GradeReader):
     preset: Preset = field(default="paper", kw_only=True)
 
     def __post_init__(self) -> None:
-        check(self.preset, self.highest, gamma=self.going_on, downward=self.downward)
+        check_settings(self.preset, self.highest, gamma=self.going_on, downward=self.downward)
 
     @property
     def going_on(self) -> float:

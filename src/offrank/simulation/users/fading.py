@@ -61,9 +61,9 @@ class Fading:
         """Return E[a (1 - s)^m] [n, k, k + 1]."""
         most = self.attraction.shape[1]
         if self.satisfaction is None:
-            found = moments(self.attraction, self.noise, most)
+            found = attraction_moments(self.attraction, self.noise, most)
         else:
-            mean = moments(self.attraction, self.noise, 0)
+            mean = attraction_moments(self.attraction, self.noise, 0)
             found = mean * (1 - self.satisfaction[:, :, None]) ** np.arange(most + 1)
         return np.where(self.shown[:, :, None], found, 0.0)
 
@@ -81,7 +81,7 @@ class Fading:
         return ranks[::-1].copy() if self.upward else ranks
 
 
-def moments(attraction: Floats, noise: float, most: int) -> Floats:
+def attraction_moments(attraction: Floats, noise: float, most: int) -> Floats:
     """Return E[a (1 - a)^m] [..., most + 1], where a is the attraction plus normal noise, clipped to [.1, 1].
 
     There are few distinct attractions, as there are few grades. Between the ends the integrand is smooth, and

@@ -20,7 +20,7 @@ from ...findings.measure import CmipEvidence
 from ...frames import plain
 from ...language.argument import seed_number
 from ...log.source import Source
-from ...metrics.cmip_models import Relevance, judged, views
+from ...metrics.cmip_models import Relevance, cmip_of_relevance, views
 from ...metrics.conditional_information import Cmip
 from ...policies.base import Policy
 from ...policies.fit import fitted
@@ -176,7 +176,7 @@ def _debiased(
     ends = np.cumsum([len(some) for some in seen.values()])
     drawn, code = np.split(graded.drawn, ends[:-1], axis=1), graded.code.T
     return {
-        name: judged(one, own, place, graded.rank, graded.grade, method, cluster=graded.query, **how)
+        name: cmip_of_relevance(one, own, place, graded.rank, graded.grade, method, cluster=graded.query, **how)
         for (name, one), own, place in zip(found.items(), drawn, code, strict=True)
     }
 
