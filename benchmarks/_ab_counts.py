@@ -154,9 +154,7 @@ def _variance(values: Floats, weight: Floats) -> float:
 def _row(name: str) -> Any:
     """An estimator among those that were asked for."""
     kind = estimator(name).kind
-    return SimpleNamespace(
-        name=name, estimator=name, assumes=kind.assumes, weighs=kind.weighs, outcome="reward", sound=True
-    )
+    return SimpleNamespace(name=name, estimator=name, kind=kind, outcome="reward", sound=True)
 
 
 def weighted_moments(values: Floats, count: Floats, blocks: tuple[tuple[int, ...], ...]) -> Moments:

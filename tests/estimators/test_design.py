@@ -15,9 +15,8 @@ from offrank.estimators.design import design_fold
 from offrank.estimators.fold import Layout
 from offrank.estimators.wrappers import without_normalisation
 from offrank.log.batch import LogBatch, RunCache
-from offrank.log.source import Needs
+from offrank.log.source import Ability, Needs
 from offrank.policies import PlackettLuce, policy, propensities
-from offrank.policies.base import Ability
 from offrank.sums.estimate import Design
 from offrank.testing.exact import MemorySource
 from tests.exact.test_registry import ESTIMATOR_EXAMPLES

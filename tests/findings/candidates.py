@@ -7,9 +7,10 @@ from typing import Any
 
 from offrank import Caution, Estimate
 from offrank.estimators.named import estimator
-from offrank.findings.row import Row
+from offrank.findings.row import EstimatorKind, Row
 from offrank.findings.verdict import Verdict, verdict
 from offrank.sums.estimate import Interval
+from tests.findings.rows import with_kind
 
 LOG = Interval(0.40, 0.39, 0.41, 0.005)
 
@@ -32,10 +33,10 @@ def assumed(name: str) -> frozenset[str]:
 
 def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Row:
     """A candidate of a named estimator."""
-    assumes = fields.pop("assumes", None) or assumed(name)
     change = value / 0.4 - 1
     relative = Interval(change, change - half / 0.4, change + half / 0.4, half / 0.8)
-    return Row(name, name, assumes, estimate(value, half, *warnings), LOG, relative, **fields)
+    kind = EstimatorKind(assumes=fields.pop("assumes", None) or assumed(name), logging="log_prob")
+    return with_kind(Row(name, name, kind, estimate(value, half, *warnings), LOG, relative), fields)
 
 
 def judged(*candidates: Row, about_log: Sequence[Caution] = (), **fields: Any) -> Verdict:

@@ -61,7 +61,7 @@ BY_CHANCE = 11.345 / 3
 DIRECT = row(weighs="model")
 LEARNT = ModelEvidence(name="`lasso`", settings=("penalty=0.1",), rows=90, read=100, folds=5, explained=0.25)
 PBM = row(weighs="items", normalised=False)
-CLIPPED = row(clipped="Clipping")
+CLIPPED = row(bounds="Clipping")
 
 CASES = [
     *(*cases_log.CASES, *cases_along.CASES),
@@ -121,8 +121,8 @@ CASES = [
     Case("mean-weight", weight(99.9, 1.0), "warning"),
     Case("mean-weight", weight(100.1, 1.0), "serious"),
     Case("mean-weight", weight(1.1, float("nan")), None),
-    Case("mean-weight", weight(0.9, 9.0, clipped="Clipping", control=0.9), None),
-    Case("mean-weight", weight(1.1, 9.0, clipped="Clipping", control=1.1), "serious"),
+    Case("mean-weight", weight(0.9, 9.0, bounds="Clipping", control=0.9), None),
+    Case("mean-weight", weight(1.1, 9.0, bounds="Clipping", control=1.1), "serious"),
     Case("mean-weight", weight(1.1, 9.0, normalised=False), None),
     Case("mean-weight", weight(0.8, 6.0, hidden=0.089), "warning"),  # 3.33 standard errors below .911
     Case("mean-weight", weight(0.8, 6.0, hidden=0.091), None),  # 3.27 below .909
@@ -164,8 +164,8 @@ CASES = [
     Case("clipped", row(CLIPPED, control=0.979), "note"),
     Case("clipped", row(CLIPPED, control=0.8), "note"),
     Case("clipped", row(CLIPPED, control=0.799), "warning"),
-    Case("clipped", row(clipped="Switching", parameter="threshold", control=0.5), "warning"),
-    Case("clipped", row(clipped="Shrinking", parameter="strength", corrects=True, control=0.5), "warning"),
+    Case("clipped", row(bounds="Switching", parameter="threshold", control=0.5), "warning"),
+    Case("clipped", row(bounds="Shrinking", parameter="strength", predicts=True, control=0.5), "warning"),
     Case("clipped", row(control=0.5), None),
     Case("clipped", row(CLIPPED, control=0.5, normalised=False), None),
     Case("unseen-items", row(PBM, control=0.99), None),

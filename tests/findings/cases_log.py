@@ -166,7 +166,7 @@ CASES = [
     Case("mean-weight", law(weight(99.9, 1.0)), None),
     Case("mean-weight", law(weight(100.1, 1.0)), "serious"),
     Case("mean-weight", law(weight(1.1, 9.0, normalised=False)), None),
-    Case("mean-weight", law(weight(0.9, 9.0, hidden=0.0, clipped="Clipping", control=0.9)), None),
+    Case("mean-weight", law(weight(0.9, 9.0, hidden=0.0, bounds="Clipping", control=0.9)), None),
     Case("mean-weight", law(weight(2.0, 9.0, sampling_factor=2.0)), None),
     Case("double-subsampling", law(weight(2.0, REFUTING - 0.01, sampling_factor=2.0)), None),
     Case("double-subsampling", law(weight(2.0, REFUTING + 0.01, sampling_factor=2.0)), "serious"),

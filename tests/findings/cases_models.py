@@ -14,9 +14,9 @@ WEIGHTS = row(CURVE, model=ModelEvidence(name="`dbn`", posterior=True))
 CASES = [
     Case("model-weights", CURVE, None),
     Case("model-weights", WEIGHTS, "warning"),
-    Case("model-weights", replace(WEIGHTS, model=ModelEvidence()), "warning"),
-    Case("model-weights", replace(WEIGHTS, corrects=True), None),
-    Case("model-weights", replace(WEIGHTS, weighs="model"), None),
+    Case("model-weights", row(WEIGHTS, model=ModelEvidence()), "warning"),
+    Case("model-weights", row(WEIGHTS, predicts=True), None),
+    Case("model-weights", row(WEIGHTS, weighs="model"), None),
     Case("unseen-items", replace(WEIGHTS, control=0.99), None),
     Case("unseen-items", replace(WEIGHTS, control=0.989), "serious"),
 ]

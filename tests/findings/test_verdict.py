@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from offrank import Caution
+from offrank.estimators.named import estimator
 from offrank.findings.reasons import AS_DRAWN, Facts
 from offrank.findings.row import Row
 from offrank.findings.verdict import Verdict
@@ -23,7 +24,6 @@ from tests.findings.candidates import (
     SERIOUS,
     SNIPS,
     WARNING,
-    assumed,
     caution,
     hidden,
     judged,
@@ -174,14 +174,14 @@ CASES: dict[str, tuple[list[Row], str, str, str | None, tuple[float, float] | No
     ),
     # chosen by the data, in an interval that holds that of an estimator which assumes less
     "it holds what assumes nothing": (
-        [one("auto", 0.45, 0.03, assumes=ITEMS, anchor=Row("snips", "snips"))],
+        [one("auto", 0.45, 0.03, assumes=ITEMS, anchor=Row("snips", "snips", estimator("snips").kind))],
         BETTER,
         SOUND,
         "auto",
         (0.42, 0.48),
     ),
     "it holds what assumes something": (
-        [one("auto", 0.45, 0.03, assumes=ITEMS, anchor=Row("rips", "rips", assumed("rips")))],
+        [one("auto", 0.45, 0.03, assumes=ITEMS, anchor=Row("rips", "rips", estimator("rips").kind))],
         BETTER,
         CARE,
         "auto",
@@ -279,8 +279,8 @@ def test_what_this_log_cannot_tell_is_named() -> None:
         return [one_.code for one_ in found.assumptions]
 
     usual = ["every-click-logged", "rows-kept-blindly", "same-users"]
-    drawn = replace(one("ips", 0.5, 0.05), requires_logging=True)
-    assert codes(judged(replace(drawn, requires_logging=False))) == usual
+    drawn = one("ips", 0.5, 0.05)
+    assert codes(judged(one("ips", 0.5, 0.05, logging=None))) == usual
     assert codes(judged(drawn)) == ["propensities-as-drawn", *usual[:2]]
     assert codes(judged(drawn, facts=Facts(tested=frozenset({AS_DRAWN})))) == usual
     assert codes(judged(one("ips", 0.5, 0.05, SERIOUS))) == []
@@ -318,7 +318,7 @@ def test_without_an_interval_there_is_no_answer(ends: tuple[float, float]) -> No
 
 def test_what_is_wrong_with_the_log_binds_what_asks_how_it_was_drawn() -> None:
     wrong = caution("serious", "propensity-mismatch")
-    pair = one("ips", 0.5, 0.05), one("pbm", 0.45, 0.01, requires_logging=False)
+    pair = one("ips", 0.5, 0.05), one("pbm", 0.45, 0.01, logging=None)
     assert judged(pair[0], about_log=[wrong]).trust == NONE
     assert judged(pair[0], about_log=[replace(wrong, severity="warning")]).trust == CARE
     assert judged(pair[0], about_log=[replace(wrong, severity="note")]).trust == SOUND

@@ -12,9 +12,9 @@ import pytest
 
 from offrank.errors import AbilityError
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from offrank.log.source import Needs
+from offrank.log.source import Ability, Needs
 from offrank.policies import Counted, Logged, Policy, policy, propensities
-from offrank.policies.base import Ability, all_items
+from offrank.policies.base import all_items
 from offrank.policies.fit import counted_by, counts, fitted
 from offrank.testing import MemorySource, take
 from offrank.verbs.evaluate import evaluate

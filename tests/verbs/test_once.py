@@ -13,9 +13,8 @@ import pytest
 import offrank
 from offrank.checks.rows import dependence
 from offrank.log.batch import Contexts, Floats, Integers
-from offrank.log.source import Needs
+from offrank.log.source import Ability, Needs
 from offrank.policies import Policy, policy
-from offrank.policies.base import Ability
 from tests.metamorphic.logs import log
 
 

@@ -61,7 +61,7 @@ def along_folds(
     found = (name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name]))))
     clusters, arms = tuple(dict.fromkeys((*named, *found))), None if logging is None else logging.rankers
     if arms is not None and (
-        len(arms.policies) > ARMS_LOOKED_AT or (logging is arms and not arms.sorts and not compared)
+        len(arms.policies) > ARMS_LOOKED_AT or (not arms.sorts and not compared and logging is arms)
     ):
         arms = None
     dated = (period_of(source) or {}).get("column")

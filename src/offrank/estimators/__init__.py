@@ -11,7 +11,8 @@ from .shrink import Shrink, shrink
 from .switch import Switch, switch
 
 if TYPE_CHECKING:
-    from .base import Estimator, EstimatorKind, Reference, Terms, Weighted, Weights
+    from ..findings.row import EstimatorKind
+    from .base import Estimator, Reference, Terms, Weighted, Weights
     from .bounded import Bounded
     from .click_weights import ClickWeights
     from .direct import Direct

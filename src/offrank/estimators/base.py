@@ -10,31 +10,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError, UsageError
-from ..findings.row import ModelEvidence
+from ..findings.row import EstimatorKind
 from ..language.spelling import Spelled
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import Ability, Policy
+from ..policies.base import Policy
 from ..policies.propensities import Propensities, propensities
-from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
 from . import _kernels
 
-Outcome = Literal["reward", "clicks"]
-Weighs = Literal["slates", "items", "model", "logged"]
-"""What is weighted: whole slates or their first slots, or items at their ranks. Nothing where a model alone predicts,
-and all rows alike for the mean of the log."""
-Normalisation = Literal["mean", "slot", "control"]
-"""How a mean weight is used: it divides, that of each slot divides its clicks, or it is a control variate."""
-Follows = Literal["ratios", "every rank"]
-"""The distribution of weights under the logging policy: they are ratios of the probabilities of what the target shows,
-or they move clicks between ranks, so that every item has to be tried at every rank."""
 _FAR = 1e60
 """The weight of a row that the logging policy cannot have drawn; one such row makes the estimate unsound."""
 
@@ -66,55 +56,6 @@ class Terms:
     value: Floats
     weight: Floats
     weights: Weights | None = None
-
-
-@dataclass(frozen=True)
-class Bound:
-    """How weights are bounded: in a word, the name of the parameter, and the weight above which nothing is left.
-
-    free: the weighting without any bound.
-    """
-
-    done: str
-    parameter: str
-    drops: float | None
-    free: Weighted
-
-
-@dataclass(frozen=True, kw_only=True)
-class EstimatorKind:
-    """What an estimator is, which others ask it for. A wrapper changes that of its base with `replace`.
-
-    - outcome: what it estimates. logging, target: the ability that it requires of each policy; None: none.
-    - assumes: about users, as in `offrank.language.assumptions`; empty for ips. A subset assumes less.
-    - weighs: what it weights.
-    - each_slot: whether the weights of each slot have expectation 1 by themselves, not only their mean over slots.
-      normalisation: how the mean weight is used; None: not at all.
-    - follows: how the distribution of its weights follows from the policies; None: it is not computed.
-    - bound: how its weights are bounded; None: they are not.
-    - curve, window: the examination curve that it has, and the window of ranks that the data may choose.
-    - predicts: whether a reward model predicts, alone or corrected by weights. model: how its model was learnt and how
-      well it predicts. learnt: the rows that it was learnt from, where they are known. predictions: the columns beside
-      the candidates whose numbers are the predictions.
-    - preselected: whether it stands for the estimator that a reading of the log selects before any is estimated.
-    """
-
-    outcome: Outcome = "clicks"
-    logging: Ability | None = None
-    target: Ability | None = None
-    assumes: frozenset[str] = frozenset()
-    weighs: Weighs = "slates"
-    each_slot: bool = False
-    normalisation: Normalisation | None = None
-    follows: Follows | None = None
-    bound: Bound | None = None
-    curve: tuple[float, ...] | None = None
-    window: int | None = None
-    predicts: bool = False
-    model: ModelEvidence | None = None
-    learnt: Fingerprint | None = None
-    predictions: tuple[str, ...] = ()
-    preselected: bool = False
 
 
 class Estimator(Spelled, ABC):

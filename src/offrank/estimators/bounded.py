@@ -14,12 +14,13 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from ..errors import UsageError
+from ..findings.row import Bound, EstimatorKind
 from ..language.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import Propensities
-from .base import Bound, Estimator, EstimatorKind, Weighted, Weights, no_estimator, refuse_impossible
+from .base import Estimator, Weighted, Weights, no_estimator, refuse_impossible
 
 Limit = float | Literal["auto"]
 AUTO: Literal["auto"] = "auto"

@@ -12,7 +12,7 @@ import numpy as np
 from ..clicks.fitted import Fitted
 from ..clicks.model import CLICK_MODELS, ClickModel, CountModel
 from ..errors import UsageError
-from ..findings.row import ModelEvidence
+from ..findings.row import EstimatorKind, ModelEvidence
 from ..language.assumptions import clicks_as
 from ..language.spelling import File
 from ..log.batch import Floats, Integers, LogBatch
@@ -22,7 +22,7 @@ from ..policies.propensities import Propensities
 from ..reward_models.click_halves import ClickHalves
 from ..reward_models.click_model import loaded, posterior_draws, separable
 from ..reward_models.item_clicks import item_click_needs, item_clicks
-from .base import EstimatorKind, Weighted, Weights
+from .base import Weighted, Weights
 from .registry import ESTIMATORS
 
 Form = Literal["shown", "logging"]

@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 from ..clicks.fitted import Fitted
+from ..findings.row import EstimatorKind
 from ..language.spelling import File
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel
-from .base import EstimatorKind, Terms
+from .base import Terms
 from .predicted import ModelBased
 from .registry import ESTIMATORS
 

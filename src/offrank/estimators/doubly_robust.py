@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
+from ..findings.row import EstimatorKind
 from ..language.assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..language.spelling import File
 from ..log.batch import LogBatch
@@ -16,7 +17,7 @@ from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import Propensities
 from ..reward_models.base import RewardModel
-from .base import EstimatorKind, Terms, Weighted
+from .base import Terms, Weighted
 from .family import InterpolWindows
 from .ips import IPS
 from .logged import LoggedMean

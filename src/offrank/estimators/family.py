@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from ..errors import UsageError
+from ..findings.row import EstimatorKind
 from ..language.assumptions import ITEM_POSITION, require_registered
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Estimator, EstimatorKind, Reference, Terms, Weighted, Weights
+from .base import Estimator, Reference, Terms, Weighted, Weights
 from .items import Form, Interpol
 from .registry import ESTIMATORS
 from .wrappers import SelfNormalised, self_normalised, without_normalisation

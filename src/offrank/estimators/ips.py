@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..findings.row import EstimatorKind
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import EstimatorKind, Reference, Weights
+from .base import Reference, Weights
 from .registry import ESTIMATORS
 
 

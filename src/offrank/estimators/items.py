@@ -10,12 +10,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..errors import UsageError
+from ..findings.row import EstimatorKind
 from ..language.assumptions import ITEM_POSITION, POSITION_BASED, window
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
 from ..wording import Option, Wording
 from . import _kernels
-from .base import EstimatorKind, Reference, Weighted, Weights
+from .base import Reference, Weighted, Weights
 from .registry import ESTIMATORS
 
 Form = Literal["paper", "windowed"]

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..findings.row import EstimatorKind
 from ..language.assumptions import LOGGED
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import EstimatorKind, Weighted, Weights
+from .base import Weighted, Weights
 from .registry import ESTIMATORS
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
+from ..findings.row import EstimatorKind
 from ..language.spelling import File
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -17,7 +18,7 @@ from ..reward_models.base import Predicted, RewardModel
 from ..reward_models.click_model import ClickPredictions, loaded
 from ..reward_models.column import PredictionColumn
 from ..reward_models.regression import OwnRegression
-from .base import Estimator, EstimatorKind
+from .base import Estimator
 
 Model = File | Fitted | RewardModel | None
 

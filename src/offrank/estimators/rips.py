@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..findings.row import EstimatorKind
 from ..language.assumptions import FROM_TOP
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from . import _kernels
-from .base import EstimatorKind, Reference, Weights
+from .base import Reference, Weights
 from .registry import ESTIMATORS
 
 

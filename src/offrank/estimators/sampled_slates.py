@@ -13,8 +13,8 @@ from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown
 from ..log.contexts import reordered
 from ..log.hashing import feature_hashes, hashes
-from ..log.source import Needs
-from ..policies.base import Ability, Policy, all_items
+from ..log.source import Ability, Needs
+from ..policies.base import Policy, all_items
 from ..policies.propensities import Propensities, propensities
 from .pseudoinverse.grouping import places
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch, Shown
-from ..log.source import Needs
-from ..policies.base import Ability, Policy
+from ..log.source import Ability, Needs
+from ..policies.base import Policy
 from ..policies.propensities import Propensities, propensities
 from ..policies.rank_law import RankLaw
 from .base import Weighted

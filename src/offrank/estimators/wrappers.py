@@ -8,8 +8,9 @@ from functools import cached_property, wraps
 from typing import Any, Literal, TypeGuard, TypeVar
 
 from ..errors import UsageError
+from ..findings.row import EstimatorKind, Normalisation
 from ..language.spelling import Spelled, spell
-from .base import Estimator, EstimatorKind, Normalisation, Weighted, no_estimator
+from .base import Estimator, Weighted, no_estimator
 from .bounded import Bounded
 from .registry import ESTIMATORS, PREFIX
 

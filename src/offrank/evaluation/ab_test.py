@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..estimators.fold import CONTROL, REWARD, ROWS, of_arm
 from ..findings import cautions_for
 from ..findings.arms import ArmsEvidence, ControlEvidence
-from ..findings.row import Row
+from ..findings.row import EstimatorKind, Row
 from ..language.assumptions import FROM_TOP, HISTORY, LISTS_ALONE
 from ..language.registry import Later
 from ..log.batch import Floats
@@ -177,12 +177,12 @@ class ArmsPair:
     def _further(self) -> Iterator[tuple[str, frozenset[str], tuple[Mean, Mean]]]:
         """What assumes more than the means, the least first: its name, assumptions, and its mean of both."""
         names = [one for one in self.rows[0] if one in self.rows[1]]
-        for name in sorted(names, key=lambda one: (len(self.rows[0][one].assumes), one)):
+        for name in sorted(names, key=lambda one: (len(self.rows[0][one].kind.assumes), one)):
             mine, theirs = (some[name] for some in self.rows)
-            if all(row.sound and row.weighs != "logged" and row.outcome == "reward" for row in (mine, theirs)):
+            if all(row.sound and row.kind.weighs != "logged" and row.outcome == "reward" for row in (mine, theirs)):
                 both = zip(self.targets, (mine.estimator, theirs.estimator), strict=True)
                 one, other = (self.summary.mean(*pair) for pair in both)
-                yield mine.name, mine.assumes, (one, other)
+                yield mine.name, mine.kind.assumes, (one, other)
         layout = self.summary.layout
         if layout.history is not None and not self.summary.group and self.summary.clicks_alone:
             one, other = map(layout.history_mean, self.arms)
@@ -240,10 +240,9 @@ class ArmsPair:
         means = Row(
             MEANS,
             first.estimator,
-            frozenset[str](),
+            EstimatorKind(),
             _estimate(self.summary, self.anchor, about_log),
             relative=share,
-            requires_logging=False,
         )
         if found == uncertain_prior.Leaning():
             return [means]
@@ -254,7 +253,7 @@ class ArmsPair:
             name=COMBINED,
             estimate=_estimate(self.summary, away, about_log),
             relative=share and found.interval(share, change),
-            requires_logging=True,
+            kind=EstimatorKind(logging="log_prob"),
         )
         return [together, replace(means, asked=False)]
 

@@ -154,7 +154,7 @@ def of_references(summary: Counts, target: Policy, some: Iterable[AnyEstimator])
 
 def beside_log(summary: Counts, target: Policy, row: Row) -> Row:
     """Return a row of a target with what the verdict on it needs: the mean of the log, and how far it is away."""
-    if row.weighs == "logged":
+    if row.kind.weighs == "logged":
         return row
     row = replace(row, most=float(summary.sums.largest[row.estimator.kind.outcome]))
     if row.refusal is not None:
@@ -179,7 +179,7 @@ def contradicted(summary: Counts, target: Policy, rows: Rows, pairs: int) -> Row
     every = asked | {name: row for name, row in (considered | given).items() if name not in asked}
     judged: dict[str, Row] = {}
     holding: dict[str, Row] = {}
-    for name, row in sorted(every.items(), key=lambda one: len(one[1].assumes)):
+    for name, row in sorted(every.items(), key=lambda one: len(one[1].kind.assumes)):
         worst, found = _against(summary, target, row, holding, pairs), row.estimate
         warnings = found.warnings if worst is None else (worst, *found.warnings)
         judged[name] = replace(row, estimate=replace(found, warnings=warnings))
@@ -204,8 +204,8 @@ def _against(summary: Counts, target: Policy, row: Row, holding: Rows, pairs: in
             other=name,
             difference=summary.inference.difference(mean, summary.mean(target, other.estimator)),
             width=estimate.high - estimate.low,
-            further=row.assumes - other.assumes,
-            other_assumes=other.assumes,
+            further=row.kind.assumes - other.kind.assumes,
+            other_assumes=other.kind.assumes,
             other_sound=other.estimate.trustworthy,
             error_ratio=summary.error_ratio(target, other.estimator),
             pairs=pairs,

@@ -25,8 +25,8 @@ from ..findings.log import unfit
 from ..findings.verdict import on_log
 from ..inference.spec import IntervalSpec
 from ..log.batch import RunCache
-from ..log.source import Needs, Source
-from ..policies.base import Policy, ShownAbility
+from ..log.source import Needs, ShownAbility, Source
+from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
 from ..policies.uniform import Uniform

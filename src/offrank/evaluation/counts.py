@@ -140,12 +140,9 @@ class Counts:
         row = Row(
             repr(estimator),
             estimator,
-            kind.assumes,
+            kind,
             outcome="clicks" if kind.outcome == "clicks" and not self.rewards_are_clicks else "reward",
-            requires_logging=kind.logging is not None,
-            weighs=kind.weighs,
             base=at.estimator,
-            normalisation=kind.normalisation,
         )
         if not self.sums.total[at.weight] > 0:
             return replace(row, refusal=self._refusal(at, estimator))
@@ -162,20 +159,20 @@ class Counts:
             rare_rewards(self.inference, [at.value], earned, row.estimate.difference),
             *self.trained.evidence(target, estimator),
         ]
-        about_log = self.about_log if row.requires_logging else of_rows(self.about_log)
-        if about_log and (needs_curve(row.assumes) or as_model(row.assumes) is not None):
+        about_log = self.about_log if kind.logging is not None else of_rows(self.about_log)
+        if about_log and (needs_curve(kind.assumes) or as_model(kind.assumes) is not None):
             about_log = tuple(map(binding_models, about_log))
         known, counted = explained(about_log) if about_log else (), target in self.trained.shown
         said = cautions_for(*evidence)
         base = () if any(has_cause(one, "mean weight") for one in said) else self._of_base(at)
-        law = self.of_group if row.requires_logging else ()
+        law = self.of_group if kind.logging is not None else ()
         new = (caution for caution in (*base, *said) if caution.code not in known)
         warnings = [caution for caution in new if not ((counted or law) and has_cause(caution, "mean weight"))]
         return replace(row, estimate=replace(row.estimate, warnings=(*law, *warnings), about_log=about_log))
 
     def _with_numbers(self, row: Row, at: TargetPair, made: Estimate) -> Row:
         """Add an estimate, and what findings read of it: the log's part and the estimator's."""
-        kind, tail, ess_ratio = row.estimator.kind, self.inference.tail(at.value), self.ess_ratio(at)
+        tail, ess_ratio = self.inference.tail(at.value), self.ess_ratio(at)
         detectable = self.detectable(made.difference, made.standard_error, ess_ratio)
         row = replace(
             row,
@@ -188,14 +185,12 @@ class Counts:
             ties=self.ties.get(at.target, 0.0),
             reward_index=None if tail is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
-            counted=self.counted and row.requires_logging,
-            model=kind.model,
+            counted=self.counted and row.kind.logging is not None,
         )
         return row if at.weighted is None else self._with_weights(replace(row, ess_ratio=ess_ratio), at, at.weighted)
 
     def _with_weights(self, row: Row, at: TargetPair, weighed: Weighted) -> Row:
         """Add what is known of the weights to an estimate, and what findings read of them."""
-        bound = weighed.kind.bound
         mean_weight = self._alone.interval(ratio(at.weight, ROWS)) if weighed.normalised else None
         estimate = replace(
             row.estimate,
@@ -213,10 +208,6 @@ class Counts:
             estimate=estimate,
             bounded=repr(with_bound(row.estimator)),
             normalised=weighed.normalised,
-            plain=weighed == row.estimator,
-            clipped=None if bound is None else bound.done,
-            parameter="" if bound is None else bound.parameter,
-            corrects=row.estimator.kind.predicts,
             sampling_factor=self._sampling_factor,
         )
 
@@ -311,11 +302,11 @@ class Counts:
             tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n) if design is None else None,
         )
         return Row(
+            kind=weighed.kind,
             estimate=weights,
             groups=self.group,
             hidden=None if design is None else design.hidden,
             unsupported=0.0 if design is None else design.unsupported,
-            clipped=None if weighed.kind.bound is None else weighed.kind.bound.done,
             control=self.kept(target, estimator),
             sampling_factor=self._sampling_factor,
         )

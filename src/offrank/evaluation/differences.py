@@ -94,7 +94,7 @@ class Pair:
             about_log = [one for one in about_log if not has_cause(one, "level")]
             own = self.arms.candidates([one for one in about_log if has_cause(one, "arms", *OF_ROWS)])
             if any(one.severity == "serious" and one not in of_rows(about_log) for one in about_log):
-                own = [replace(one, asked=True) for one in own if not one.requires_logging]  # the means need no law
+                own = [replace(one, asked=True) for one in own if one.kind.logging is None]  # the means need no law
         found = verdict(name, own, about_log, nonnegative=known.nonnegative, facts=self.facts)
         return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 
@@ -110,7 +110,7 @@ class Pair:
                 f"no estimator has estimates of both {self.names[0]} and {self.names[1]} from this log",
                 "name an estimator for each: difference((target, estimator), (target, estimator))",
             )
-        return min(found, key=lambda one: (not one.sound, len(one.assumes), one.warned, one.name)).name
+        return min(found, key=lambda one: (not one.sound, len(one.kind.assumes), one.warned, one.name)).name
 
     def difference(self, mine: str, theirs: str | None = None) -> Interval:
         """Return the difference by these estimators, by default one for both; if the data chose, span all intervals."""
@@ -151,7 +151,7 @@ class Pair:
     def _candidates(self) -> list[Row]:
         """Return the possible answers: the difference by each estimator that both have."""
         mine, theirs = self.one[1], self.one[1] if self.other is None else self.other[1]
-        both = (name for name in mine if name in theirs and mine[name].weighs != "logged")
+        both = (name for name in mine if name in theirs and mine[name].kind.weighs != "logged")
         return [self._candidate(mine[name], theirs[name]) for name in both]
 
     def _candidate(self, mine: Row, theirs: Row) -> Row:
@@ -175,8 +175,11 @@ class Pair:
         )
         return replace(
             mine,
-            assumes=mine.assumes | theirs.assumes,
-            requires_logging=mine.requires_logging or theirs.requires_logging,
+            kind=replace(
+                mine.kind,
+                assumes=mine.kind.assumes | theirs.kind.assumes,
+                logging=mine.kind.logging or theirs.kind.logging,
+            ),
             estimate=estimate,
             logged=None,
             relative=self.relative(name),

@@ -226,7 +226,7 @@ class LogCounts:
     def _answering(self, verdicts: Mapping[str, Verdict]) -> Iterator[tuple[str, Row]]:
         """Return the row behind each verdict, or the first of each target where a verdict uses none."""
         for name, rows in self.rows.items():
-            given = {one.name: one for one in requested(rows) if one.weighs != "logged" and one.refusal is None}
+            given = {one.name: one for one in requested(rows) if one.kind.weighs != "logged" and one.refusal is None}
             taken = verdicts.get(name)
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None:

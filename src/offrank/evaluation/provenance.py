@@ -13,8 +13,8 @@ from ..checks.rows import Impressions
 from ..errors import AbilityError
 from ..findings.reasons import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
 from ..findings.rows import OwnClicksEvidence, TrainingEvidence, counted_here
-from ..log.source import Needs
-from ..policies.base import Ability, Policy, is_policy
+from ..log.source import Ability, Needs
+from ..policies.base import Policy, is_policy
 from ..policies.fit import learnt_rows
 from ..running.quantities import Quantity
 from ..sums.fingerprint import Fingerprint, FingerprintFold

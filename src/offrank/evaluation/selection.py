@@ -297,7 +297,7 @@ class Reading:
                 others[other] = [each for each in more if each is not None]
         row = self.summary.row(self.policies[0], one)
         found, doubt = row.estimate, self._doubt(row)
-        return EstimatorCandidate(name, row.assumes, found.value, found.standard_error, doubt, target, others)
+        return EstimatorCandidate(name, row.kind.assumes, found.value, found.standard_error, doubt, target, others)
 
     def _doubt(self, row: Row) -> float:
         """Return 1 for a reliable standard error, more for one from few rows, infinity for other serious problems."""

@@ -190,16 +190,16 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
 @finding(
     "reward-model",
     "Reward model",
-    lambda found: found.weighs != "model" and found.model is not None,
+    lambda found: found.kind.weighs != "model" and found.kind.model is not None,
     cause="assumption",
 )
 def reward_model(found: Row) -> Statement | None:
-    assert found.model is not None
-    if found.model.explained is None and not found.model.rows:
+    assert found.kind.model is not None
+    if found.kind.model.explained is None and not found.kind.model.rows:
         return None
     return Statement(
         "note",
-        f"The rewards are corrected by {found.model.name}." + fit_in_words(found.model),
+        f"The rewards are corrected by {found.kind.model.name}." + fit_in_words(found.kind.model),
         "Compare reward models by the standard errors of their dr estimates: the model that explains most need not "
         "have the smallest.",
     )
@@ -222,9 +222,9 @@ def fit_in_words(model: ModelEvidence) -> str:
     return f"{said} It explains {percent(model.explained, 0)} of the variance of the logged rewards."
 
 
-@finding("model-based", "Model-based estimate", lambda found: found.weighs == "model", cause="assumption")
+@finding("model-based", "Model-based estimate", lambda found: found.kind.weighs == "model", cause="assumption")
 def model_based(found: Row) -> Statement:
-    model = found.model or ModelEvidence()
+    model = found.kind.model or ModelEvidence()
     told = (
         "the variation between contexts and the uncertainty of the model's parameters"
         if model.posterior
@@ -243,21 +243,21 @@ def model_based(found: Row) -> Statement:
 
 def of_model(found: Row) -> bool:
     """Whether the weights are those of a click model."""
-    return found.weighs == "items" and found.model is not None and not found.corrects
+    return found.kind.weighs == "items" and found.kind.model is not None and not found.kind.predicts
 
 
 @finding("model-weights", "Weights of a click model", of_model, cause="assumption")
 def model_weights(found: Row) -> Statement:
-    assert found.model is not None
-    told = ". The interval covers only the uncertainty of the model's parameters" if found.model.posterior else ""
+    assert found.kind.model is not None
+    told = ". The interval covers only the uncertainty of the model's parameters" if found.kind.model.posterior else ""
     return Statement(
         "warning",
-        f"Clicks are weighted by the examination of {found.model.name}: if users examine other items, the value is "
-        f"wrong, and no weight shows it{told}.",
+        f"Clicks are weighted by the examination of {found.kind.model.name}: if users examine other items, the value "
+        f"is wrong, and no weight shows it{told}.",
         Wording(
             "Compare with the weights of other kinds of model ({}), and prefer the model that predicts another "
             "day's clicks best.",
-            EstimatorOption("weights(dbn)" if "ubm" in found.model.name else "weights(ubm)"),
+            EstimatorOption("weights(dbn)" if "ubm" in found.kind.model.name else "weights(ubm)"),
         ),
     )
 
@@ -284,7 +284,7 @@ def support(found: SupportEvidence) -> Statement | None:
 @finding(
     "unseen-items",
     "Unseen items",
-    lambda found: not found.normalised and found.weighs != "model" and found.control < COVERED,
+    lambda found: not found.normalised and found.kind.weighs != "model" and found.control < COVERED,
     cause=("overlap", "coverage"),
 )
 def unseen_items(found: Row) -> Statement:
@@ -313,11 +313,11 @@ def unseen_items(found: Row) -> Statement:
 @finding(
     "unseen-documents",
     "Unseen documents",
-    lambda found: found.weighs == "model" and found.control < 1 - UNKNOWN,
+    lambda found: found.kind.weighs == "model" and found.control < 1 - UNKNOWN,
     cause="click model",
 )
 def unseen_documents(found: Row) -> Statement:
-    by_features = found.model is not None and found.model.features
+    by_features = found.kind.model is not None and found.kind.model.features
     counts = "as their features predict" if by_features else "like an average document"
     return Statement(
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",

@@ -71,7 +71,7 @@ def _from_one(found: Row) -> float | None:
     mean = found.mean_weight
     if mean is None or not math.isfinite(mean.standard_error) or not found.normalised:
         return None
-    if found.clipped and found.control <= 1:
+    if found.kind.bound and found.control <= 1:
         return None  # clipping makes a mean weight smaller
     if found.groups:
         hidden = 1.0

@@ -1,4 +1,7 @@
-"""What one estimator says of one target: the row from which findings, verdict and result follow."""
+"""What one estimator says of one target: the row from which findings, verdict and result follow.
+
+What that estimator is, its kind, stands here too: findings and verdicts read it.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,19 @@ from typing import Any, Literal
 from ..errors import NoOverlapError
 from ..frames import cautions
 from ..language.formatting import nine_digits
+from ..log.source import Ability
 from ..sums.estimate import Caution, Estimate, Interval
+from ..sums.fingerprint import Fingerprint
 
-NO_NUMBER = Estimate(math.nan, math.nan, math.nan, math.nan, 0)
+Outcome = Literal["reward", "clicks"]
+Weighs = Literal["slates", "items", "model", "logged"]
+"""What is weighted: whole slates or their first slots, or items at their ranks. Nothing where a model alone predicts,
+and all rows alike for the mean of the log."""
+Normalisation = Literal["mean", "slot", "control"]
+"""How a mean weight is used: it divides, that of each slot divides its clicks, or it is a control variate."""
+Follows = Literal["ratios", "every rank"]
+"""The distribution of weights under the logging policy: they are ratios of the probabilities of what the target shows,
+or they move clicks between ranks, so that every item has to be tried at every rank."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +52,68 @@ class ModelEvidence:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """How weights are bounded: in a word, the name of the parameter, and the weight above which nothing is left.
+
+    free: the weighting without any bound.
+    """
+
+    done: str
+    parameter: str
+    drops: float | None
+    free: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorKind:
+    """What an estimator is, which others ask it for. A wrapper changes that of its base with `replace`.
+
+    - outcome: what it estimates. logging, target: the ability that it requires of each policy; None: none.
+    - assumes: about users, as in `offrank.language.assumptions`; empty for ips. A subset assumes less.
+    - weighs: what it weights.
+    - each_slot: whether the weights of each slot have expectation 1 by themselves, not only their mean over slots.
+      normalisation: how the mean weight is used; None: not at all.
+    - follows: how the distribution of its weights follows from the policies; None: it is not computed.
+    - bound: how its weights are bounded; None: they are not.
+    - curve, window: the examination curve that it has, and the window of ranks that the data may choose.
+    - predicts: whether a reward model predicts, alone or corrected by weights. model: how its model was learnt and how
+      well it predicts. learnt: the rows that it was learnt from, where they are known. predictions: the columns beside
+      the candidates whose numbers are the predictions.
+    - preselected: whether it stands for the estimator that a reading of the log selects before any is estimated.
+    """
+
+    outcome: Outcome = "clicks"
+    logging: Ability | None = None
+    target: Ability | None = None
+    assumes: frozenset[str] = frozenset()
+    weighs: Weighs = "slates"
+    each_slot: bool = False
+    normalisation: Normalisation | None = None
+    follows: Follows | None = None
+    bound: Bound | None = None
+    curve: tuple[float, ...] | None = None
+    window: int | None = None
+    predicts: bool = False
+    model: ModelEvidence | None = None
+    learnt: Fingerprint | None = None
+    predictions: tuple[str, ...] = ()
+    preselected: bool = False
+
+
+WHOLE_SLATES = EstimatorKind()
+NO_NUMBER = Estimate(math.nan, math.nan, math.nan, math.nan, 0)
+
+
+@dataclass(frozen=True)
 class Row:
     """What one estimator says of one target, in a log or in one of its groups; of a wrong law, its weights alone.
 
-    - name, estimator: the spelling that was asked for, and the estimator or the one selected for it. assumes: its
-      assumptions about users. base, normalisation: it without self-normalisation, and how it uses the mean weight, if
-      it does.
+    - name, estimator: the spelling that was asked for, and the estimator or the one selected for it. kind: what that
+      is. base: it without self-normalisation.
     - estimate: the number, with its interval and the findings about it. refusal: why the log cannot give it; then the
       estimate has no numbers.
     - logged, relative: the logged mean, and the relative difference to it.
-    - outcome: `reward`, or `clicks` where rewards differ from them; only estimates of one are compared. weighs: whether
-      whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken, which says
-      nothing of the target. requires_logging: whether it depends on the logging policy, and so on its faults.
+    - outcome: `reward`, or `clicks` where rewards differ from them; only estimates of one are compared.
     - asked: whether the user asked for it; others are references.
     - anchor: if the data chose the estimator, the row that its interval contains. considered: all that it was selected
       from, by spelling. tested: whether it was combined from what assumes less and more, as far as their differences
@@ -60,11 +123,7 @@ class Row:
     What findings read besides:
 
     - groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any. method: of the interval.
-    - model: the reward model of `direct` or `dr`; None for other estimators.
-    - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
-      corrects: whether they weight what a model missed.
-    - bounded: the spelling of the estimator with bounded weights. clipped: what bounds the weights does, in a word,
-      None where nothing does; parameter: of that.
+    - normalised: whether the weights have expectation 1. bounded: the spelling of the estimator with bounded weights.
     - control: mean of the weights after clipping, or the share of the target's items that was logged, or that
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
@@ -82,31 +141,23 @@ class Row:
 
     name: str = ""
     estimator: Any = None
-    assumes: frozenset[str] = frozenset()
+    kind: EstimatorKind = WHOLE_SLATES
     estimate: Estimate = NO_NUMBER
     logged: Interval | None = None
     relative: Interval | None = None
     refusal: NoOverlapError | None = None
     outcome: str = "reward"
-    weighs: Literal["slates", "items", "model", "logged"] = "slates"
-    requires_logging: bool = True
     asked: bool = True
     anchor: Row | None = None
     considered: Mapping[str, Row] = field(default_factory=dict)
     tested: bool = False
     base: Any = None
-    normalisation: str | None = None
     most: float = math.inf
     groups: int = 0
     slots: int = 0
     method: str = "normal"
-    model: ModelEvidence | None = None
     normalised: bool = True
-    plain: bool = True
-    corrects: bool = False
     bounded: str = "clip(ips, 100)"
-    clipped: str | None = None
-    parameter: str = "maximum"
     control: float = 1.0
     sampling_factor: float = 1.0
     ess_ratio: float = 1.0

@@ -116,12 +116,12 @@ def verdict(
     policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there. facts: of the log and the
     target, by which assumptions are chosen.
     """
-    candidates = [one for one in rows if one.weighs != "logged"]
+    candidates = [one for one in rows if one.kind.weighs != "logged"]
     asked = [one for one in candidates if one.asked]
     if not asked:
         return None
     broken = any(one.severity == "serious" for one in about_log)
-    usable = [one for one in candidates if one.sound and not (broken and one.requires_logging)]
+    usable = [one for one in candidates if one.sound and not (broken and one.kind.logging is not None)]
     wanted = "reward" if any(one.outcome == "reward" for one in asked) else "clicks"
     ladder = sorted((one for one in usable if one.asked), key=lambda one: _place(one, wanted))
     if not ladder:
@@ -133,7 +133,8 @@ def verdict(
     own, found = _answer(target, ladder, anchor)
     of_log = _about_log(own, about_log)
     known = _explained(found, [*of_log, *own.cautions], own.most)
-    checked = not own.anchored.assumes or _checked(own, anchor)
+    assumes = own.anchored.kind.assumes
+    checked = not assumes or _checked(own, anchor)
     off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
     said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
     told = dict.fromkeys([*([] if known is None else [known]), *said])
@@ -144,7 +145,7 @@ def verdict(
         decision=_decided(found.difference) if known is None else "no clear difference",
         trust="with care" if doubts or own.outcome != wanted else "sound",
         reasons=doubts,
-        assumptions=untested(own.anchored.assumes, facts, own.outcome, requires_logging=own.requires_logging),
+        assumptions=untested(assumes, facts, own.outcome, requires_logging=own.kind.logging is not None),
     )
     return _from_zero(found) if nonnegative else found
 
@@ -159,13 +160,14 @@ def on_log(about_log: Sequence[Caution]) -> Verdict:
 
 def _place(one: Row, wanted: str) -> tuple[Any, ...]:
     """The sort key: by assumptions; among equals, estimates without a warning first, then by form, never by error."""
-    return one.outcome != wanted, len(one.anchored.assumes), one.warned, _FORMS.index(one.normalisation), one.name
+    form = _FORMS.index(one.kind.normalisation)
+    return one.outcome != wanted, len(one.anchored.kind.assumes), one.warned, form, one.name
 
 
 def _anchor(ladder: Sequence[Row], usable: Iterable[Row], wanted: str) -> Row:
     """The anchor: the estimate with the fewest assumptions, requested or a reference that assumes no more."""
-    first = ladder[0]
-    less = [one for one in usable if one.outcome == first.outcome and one.anchored.assumes <= first.anchored.assumes]
+    first, assumed = ladder[0], ladder[0].anchored.kind.assumes
+    less = [one for one in usable if one.outcome == first.outcome and one.anchored.kind.assumes <= assumed]
     known = [one for one in less if one.asked or not one.warned]
     return min(known, key=lambda one: (*_place(one, wanted)[:-1], not one.asked, one.name))
 
@@ -178,7 +180,7 @@ def _answer(target: str, ladder: Sequence[Row], anchor: Row) -> tuple[Row, Verdi
     forms: dict[Any, Row] = {anchor.base or anchor.name: anchor}
     for one in ladder:
         forms.setdefault(one.base or one.name, one)
-    further = [one for one in forms.values() if one is not anchor and not one.assumes >= CLIPPED]
+    further = [one for one in forms.values() if one is not anchor and not one.kind.assumes >= CLIPPED]
     clean = [one for one in further if not one.warned] or (further if anchor.warned else [])
     own = min(clean, key=lambda one: (one.half_width, one.name), default=anchor)
     if own.half_width < anchor.half_width:
@@ -195,7 +197,7 @@ def _of(target: str, one: Row) -> Verdict:
         "sound",
         target,
         one.name,
-        one.assumes,
+        one.kind.assumes,
         Interval(e.value, e.low, e.high, e.standard_error),
         one.logged,
         e.difference,
@@ -216,7 +218,7 @@ def _decided(away: Interval | None) -> Decision:
 
 def _checked(own: Row, anchor: Row) -> bool:
     """Whether an anchor without assumptions and warnings is in the answer, or decides what a combination does."""
-    if anchor.anchored.assumes or anchor.warned:
+    if anchor.anchored.kind.assumes or anchor.warned:
         return False
     return not own.tested or _decided(own.estimate.difference) == _decided(anchor.estimate.difference)
 
@@ -275,7 +277,7 @@ def _from_zero(found: Verdict) -> Verdict:
 
 def _about_log(own: Row, about_log: Sequence[Caution]) -> list[Caution]:
     """The cautions about the log that concern this estimate."""
-    return [*own.estimate.about_log, *(about_log if own.requires_logging else ())]
+    return [*own.estimate.about_log, *(about_log if own.kind.logging is not None else ())]
 
 
 def _binding(own: Row, of_log: Sequence[Caution]) -> list[Reason]:
@@ -287,15 +289,15 @@ def _binding(own: Row, of_log: Sequence[Caution]) -> list[Reason]:
 def _assumed(own: Row, found: Verdict, anchor: Row) -> Reason:
     """The assumptions of the answer that the log could not check."""
     basis, names = own.anchored, (own.name,)
-    message = f"`{own.name if basis is own else basis.estimator}` assumes that {in_words(basis.assumes)}."
+    message = f"`{own.name if basis is own else basis.estimator}` assumes that {in_words(basis.kind.assumes)}."
     other = found.anchor
     if other is None:
         return Reason(
             ASSUMED, f"{message} No sound estimate that assumes less is available to check this.", _CHECK, names
         )
-    less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing about users"
+    less = f"that {in_words(anchor.kind.assumes)}" if anchor.kind.assumes else "nothing about users"
     beside = f"`{anchor.name}`, which assumes {less}, says {Span.of(other).text()}."
-    remedy = _CHECK if anchor.assumes else "Only a larger log can check this more closely."
+    remedy = _CHECK if anchor.kind.assumes else "Only a larger log can check this more closely."
     return Reason(ASSUMED, f"{message} {beside}", remedy, names)
 
 

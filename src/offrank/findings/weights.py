@@ -114,9 +114,9 @@ def low_ess(found: Row) -> Statement:
         message += (
             f". This log's own weights suggest {ess:.0f}, which is too many: the largest weights are still to come"
         )
-    if found.weighs == "logged":
+    if found.kind.weighs == "logged":
         return Statement("serious", f"{message}.", "Log more.")
-    if not items_help(found.slots, found.weighs):
+    if not items_help(found.slots, found.kind.weighs):
         return Statement("serious", f"{message}.", f"Log more, or {CLOSER}.")
     items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
     remedy = Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
@@ -132,7 +132,7 @@ def low_ess(found: Row) -> Statement:
     cause=("effective size", "weights"),
 )
 def small_ess_share(found: Row) -> Statement:
-    more = items_help(found.slots, found.weighs)
+    more = items_help(found.slots, found.kind.weighs)
     further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
     return Statement(
         "note",
@@ -185,8 +185,8 @@ def rare_rewards(found: RareEvidence) -> Statement:
     cause=("overlap", "weights", "tail"),
 )
 def large_weight(found: Row) -> Statement:
-    ways = [] if found.clipped or found.weighs == "logged" else [_clip(found)]
-    ways += ["compare with an item-level estimator"] if items_help(found.slots, found.weighs) else []
+    ways = [] if found.kind.bound or found.kind.weighs == "logged" else [_clip(found)]
+    ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind.weighs) else []
     return Statement(
         "serious" if found.estimate.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {percent(found.estimate.max_weight_share, 0)} of the total weight.",
@@ -197,19 +197,22 @@ def large_weight(found: Row) -> Statement:
 @finding(
     "clipped",
     "Clipped weights",
-    lambda found: found.clipped and found.normalised and found.control < LITTLE,
+    lambda found: found.kind.bound and found.normalised and found.control < LITTLE,
     cause="assumption",
 )
 def clipped(found: Row) -> Statement:
+    kind, bound = found.kind, found.kind.bound
+    assert bound is not None
     # Divided or corrected by the remaining weight, the estimate may move either way.
-    bound = ", or read it as a lower bound (if no reward or weight is negative)."
+    plain = kind.normalisation is None and not kind.predicts
+    lower = ", or read it as a lower bound (if no reward or weight is negative)."
     free = ". It is divided by the remaining weight or added to a model's prediction, so it can be too high or too low."
-    leans = "relies on the model's prediction there" if found.corrects else "is biased towards the logging policy"
+    leans = "relies on the model's prediction there" if kind.predicts else "is biased towards the logging policy"
     return Statement(
         "warning" if found.control < MUCH else "note",
-        f"{found.clipped} removed {percent(1 - found.control, 0)} of the weight, so the estimate {leans}.",
-        f"Raise the {found.parameter} until the value stops changing" + (bound if found.plain else free),
-        missing=1 - found.control if found.plain and not found.corrects else 0.0,
+        f"{bound.done} removed {percent(1 - found.control, 0)} of the weight, so the estimate {leans}.",
+        f"Raise the {bound.parameter} until the value stops changing" + (lower if plain else free),
+        missing=1 - found.control if plain else 0.0,
     )
 
 
@@ -218,12 +221,12 @@ def clipped(found: Row) -> Statement:
     "Tail of the weights",
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
-    lambda found: not found.clipped and found.hidden is None and (found.estimate.tail_index or 0.0) > HEAVY,
+    lambda found: not found.kind.bound and found.hidden is None and (found.estimate.tail_index or 0.0) > HEAVY,
     cause=("overlap", "weights", "tail"),
 )
 def heavy_tail(found: Row) -> Statement:
     assert found.estimate.tail_index is not None
-    further = ", use an item-level estimator" if items_help(found.slots, found.weighs) else ""
+    further = ", use an item-level estimator" if items_help(found.slots, found.kind.weighs) else ""
     return Statement(
         "serious" if found.estimate.tail_index > VERY_HEAVY else "warning",
         f"The weights have a heavy tail (Pareto index {found.estimate.tail_index:.2f}; above 0.5 the variance is "
@@ -239,8 +242,8 @@ def hidden_mass(found: Row) -> Statement | None:
     if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
         return None
     never = f" ({percent(found.unsupported, 1)} never)" if found.unsupported > 0.0005 else ""
-    further = "" if found.clipped else ", or " + _clip(found)
-    items = ", use an item-level estimator" if items_help(found.slots, found.weighs) else ""
+    further = "" if found.kind.bound else ", or " + _clip(found)
+    items = ", use an item-level estimator" if items_help(found.slots, found.kind.weighs) else ""
     return Statement(
         "serious" if share > MOSTLY_HIDDEN else "warning",
         f"{percent(share, 1)} of the target policy's probability is on slates or items so rare under the logging "

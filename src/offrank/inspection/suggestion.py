@@ -11,8 +11,8 @@ from ..errors import AbilityError, ColumnError
 from ..evaluation.answer import answered
 from ..evaluation.question import Question, planned
 from ..inference.spec import AUTO, IntervalSpec
-from ..log.source import Source
-from ..policies.base import Policy, ShownAbility
+from ..log.source import ShownAbility, Source
+from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
 from ..policies.ranking import Ranking
 from ..policies.registry import policy

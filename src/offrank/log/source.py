@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from ..errors import ColumnError, UsageError
 from ..wording import Option, Wording
 from .batch import LogBatch
 
 S = TypeVar("S")
+ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
+"""What can be asked about the slates shown in a log, also where only these have logged probabilities."""
+Ability = ShownAbility | Literal["sample", "rank_probs", "pair_probs"]
+"""What can be asked of a policy; the last three only of a law over any slate."""
 
 
 @dataclass(frozen=True)

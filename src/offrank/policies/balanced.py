@@ -11,12 +11,12 @@ import numpy as np
 from ..errors import AbilityError, UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, LogBatch
-from ..log.source import Needs, Source, refuse_once
+from ..log.source import Ability, Needs, ShownAbility, Source, refuse_once
 from ..running.executors import Executor, run
 from ..sums.base import Fold, Sample
 from ..sums.moments import Moments, MomentsFold
 from ..wording import Option, Wording
-from .base import Ability, Fits, Policy, ShownAbility, unable
+from .base import Fits, Policy, unable
 from .by import By
 from .mixture import MixedPolicy
 from .policy_mixture import frozen, refuse_no_shares

@@ -11,23 +11,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import or_
-from typing import Any, ClassVar, Literal, NoReturn, TypeGuard, final, get_args
+from typing import Any, ClassVar, NoReturn, TypeGuard, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs, Source
+from ..log.source import Ability, Needs, ShownAbility, Source
 from ..running.executors import Executor
 from ..sums.fingerprint import Fingerprint
 from . import _kernels
 from .rank_law import RankLaw
-
-ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
-"""What can be asked about the slates shown in a log, also where only these have logged probabilities."""
-Ability = ShownAbility | Literal["sample", "rank_probs", "pair_probs"]
-"""What can be asked of a policy; the last three only of a law over any slate."""
 
 _WANTED = {
     "sample": "draw slates",

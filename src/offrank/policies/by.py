@@ -14,8 +14,8 @@ from ..errors import RowError, UsageError
 from ..language.spelling import Spelled, spell
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import text_code
-from ..log.source import Needs
-from .base import Ability, Policy, put_rows, refuse_no_column, refuse_no_policy
+from ..log.source import Ability, Needs
+from .base import Policy, put_rows, refuse_no_column, refuse_no_policy
 from .policy_mixture import frozen
 from .propensities import Propensities, ShownPolicy, propensities
 from .rank_law import RankLaw

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..language.spelling import Spelled, spell
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs, Source, refuse_once
+from ..log.source import Ability, Needs, Source, refuse_once
 from ..running.executors import Executor, run
 from ..sums.base import Fold
 from ..sums.counts import KeyedCounts, join, summed
-from .base import Ability, Fits, Policy, refuse_no_column, unable
+from .base import Fits, Policy, refuse_no_column, unable
 from .registry import POLICIES
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs
-from .base import Ability, Policy, all_items, refuse_no_column, refuse_no_policy, unable
+from ..log.source import Ability, Needs
+from .base import Policy, all_items, refuse_no_column, refuse_no_policy, unable
 from .category_races import NEVER, CategoryRaces, numbered_categories
 from .registry import POLICIES
 

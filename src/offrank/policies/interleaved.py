@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..errors import AbilityError, UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers, LogBatch
-from ..log.source import Needs
-from .base import Ability, Policy, all_items, is_policy
+from ..log.source import Ability, Needs
+from .base import Policy, all_items, is_policy
 from .interleaving_methods import INTERLEAVINGS
 from .registry import POLICIES
 from .slot_by_slot import Branch, SlotBySlot, States

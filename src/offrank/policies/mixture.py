@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs
+from ..log.source import Ability, Needs
 from . import _kernels
-from .base import Ability, Policy
+from .base import Policy
 from .propensities import Propensities, ShownPolicy, propensities
 from .rank_law import RankLaw
 from .uniform import Uniform

@@ -16,8 +16,9 @@ from typing import final
 import numpy as np
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
+from ..log.source import Ability
 from . import _kernels
-from .base import Ability, Policy, refuse_shown_only
+from .base import Policy, refuse_shown_only
 from .rank_law import RankLaw
 
 

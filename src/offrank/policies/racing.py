@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from .. import races
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers
-from ..log.source import Needs
+from ..log.source import Ability, Needs
 from . import _kernels
-from .base import Ability, Policy, unable
+from .base import Policy, unable
 from .plackett_luce import PlackettLuce
 
 _MOST_NUMBERS = 1 << 26

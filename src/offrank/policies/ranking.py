@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Integers
-from ..log.source import Needs
+from ..log.source import Ability, Needs
 from . import _kernels
-from .base import Ability, refuse_no_column, unable
+from .base import refuse_no_column, unable
 from .registry import POLICIES
 from .sorting import Sorting
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
-from ..log.source import Needs
-from .base import Ability, Policy, all_items, refuse_no_column, refuse_no_policy
+from ..log.source import Ability, Needs
+from .base import Policy, all_items, refuse_no_column, refuse_no_policy
 
 FREE, OUT = -1, -2
 """In place of a fixed rank: the base policy ranks this candidate, or it is never shown."""

@@ -13,9 +13,9 @@ from .. import races
 from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
-from ..log.source import Needs
+from ..log.source import Ability, Needs
 from . import _kernels
-from .base import Ability, Policy, all_items, refuse_no_policy
+from .base import Policy, all_items, refuse_no_policy
 from .rank_law import RankLaw
 from .registry import POLICIES
 from .sorting import pairs_of_blocks

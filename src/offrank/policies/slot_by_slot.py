@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
-from .base import Ability, Policy, put_rows, unable
+from ..log.source import Ability
+from .base import Policy, put_rows, unable
 
 MOST_STEPS = 2**21
 """Steps from one slot to the next that are followed at a time; a single row with more is refused."""

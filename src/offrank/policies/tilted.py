@@ -9,8 +9,8 @@ import numpy as np
 
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs
-from .base import Ability, Policy, all_items
+from ..log.source import Ability, Needs
+from .base import Policy, all_items
 from .linear import Linear
 from .plackett_luce import PlackettLuce
 from .propensities import Propensities, ShownPolicy, propensities

@@ -10,8 +10,8 @@ import numpy as np
 from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs
-from .base import Ability, Policy, refuse_no_policy, refuse_shown_only
+from ..log.source import Ability, Needs
+from .base import Policy, refuse_no_policy, refuse_shown_only
 from .registry import POLICIES
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs
-from .base import Ability, Policy, all_items
+from ..log.source import Ability, Needs
+from .base import Policy, all_items
 from .plackett_luce.laws import sample_rows
 from .rank_law import RankLaw
 from .registry import POLICIES

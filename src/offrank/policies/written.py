@@ -13,8 +13,8 @@ from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Floats, LogBatch
 from ..log.schema import WRITTEN
-from ..log.source import Needs
-from .base import Ability, refuse_no_column, unable
+from ..log.source import Ability, Needs
+from .base import refuse_no_column, unable
 from .propensities import ShownPolicy, propensities
 from .rank_law import RankLaw
 from .registry import POLICIES

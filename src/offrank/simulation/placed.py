@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Contexts, Floats, Integers
-from ..log.source import Needs
-from ..policies.base import Ability, Policy, unable
+from ..log.source import Ability, Needs
+from ..policies.base import Policy, unable
 from ..policies.sorting import Sorting
 
 

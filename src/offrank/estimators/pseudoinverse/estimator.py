@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import AbilityError, UsageError
+from ...findings.row import EstimatorKind
 from ...language.assumptions import ADDITIVE
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.contexts import content, distinct
 from ...log.hashing import hashes
-from ...policies.base import Ability, Policy, all_items
+from ...log.source import Ability
+from ...policies.base import Policy, all_items
 from ...policies.propensities import Propensities
 from ...policies.rank_law import RankLaw
-from ..base import EstimatorKind, Weighted, Weights, refuse_impossible
+from ..base import Weighted, Weights, refuse_impossible
 from ..items import IPM
 from ..registry import ESTIMATORS
 from . import _kernels

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...language.spelling import Spelled
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.source import Needs
+from ...log.source import Ability, Needs
 from ...sums.fingerprint import Fingerprint
-from ..base import Ability, Policy
+from ..base import Policy
 from ..linear import ranker, scored
 from ..registry import POLICIES
 from .assignment import ASSIGNMENTS, Assigned, Assignment

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...language.spelling import Spelled
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.source import Needs
-from ..base import Ability, Policy, refuse_no_column, unable
+from ...log.source import Ability, Needs
+from ..base import Policy, refuse_no_column, unable
 from ..registry import POLICIES
 from . import _kernels_sets
 from .laws import KnownLaws, few, order_given_set, rank_law, rank_seconds, sample_rows
