@@ -31,7 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.clicks import click_model
-from offrank.clicks.evaluation import evaluate
+from offrank.clicks.evaluation import evaluate_models
 from offrank.log.batch import Contexts, LogBatch, Shown, SparseFeatures
 
 QUERIES, SEEN, RANKS, WIDTH, ROWS, TESTED = 5_000, 4_000, 10, 10, 65_536, 50_000
@@ -140,7 +140,7 @@ def of_offrank(spelling: str, logs: dict[str, Log]) -> tuple[float, list[float]]
     start = time.process_time()
     fitted = model.fit(logs["train"], by="query")
     seconds = time.process_time() - start
-    judged = (evaluate({"": fitted}, logs[name])[""].perplexity.value for name in ("same", "other"))
+    judged = (evaluate_models({"": fitted}, logs[name])[""].perplexity.value for name in ("same", "other"))
     return seconds, list(judged)
 
 

@@ -14,7 +14,7 @@ from offrank.clicks.chain_uncertainty import moving, rank_variability
 from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fit.chain_em import EM
 from offrank.clicks.fit.compressed_sessions import SessionTails
-from offrank.clicks.fit.continuation import counts
+from offrank.clicks.fit.continuation import continuation_trials
 from offrank.clicks.fit.priors import Beta
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.sessions import Sessions, Tally, collapsed
@@ -168,7 +168,7 @@ def test_a_session_is_judged_by_documents_of_the_others() -> None:
         entered = going * quiet / (1 - going + going * quiet)
         stopped = satisfaction / (1 - going)
         satisfaction = (plain["satisfaction"][0][0] + 1 - (1 - entered) * stopped) / 2
-    won, tried = counts(em, here)
+    won, tried = continuation_trials(em, here)
     assert won == pytest.approx([entered], rel=1e-12)
     left = (1 - entered) * (1 - satisfaction / (1 - 0.8 * (1 - satisfaction)))
     assert tried == pytest.approx([entered + left], rel=1e-12)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, DCTR, PBM, ClickModel
-from offrank.clicks.counts import ClickCounts, Counting, CountsFold, CountTable, browsing_cell, counted, rank_of
+from offrank.clicks.counts import ClickCounts, Counting, CountsFold, CountTable, browsing_cell, count_clicks, rank_of
 from offrank.clicks.documents import keys
 from offrank.clicks.sessions import Sessions, SessionsFold, Tally, TrainingData, Weighed
 from offrank.errors import EmptyLogError, UsageError
@@ -88,7 +88,7 @@ def test_sessions_in_memory_give_the_same_counts(browsing: bool) -> None:
     rows, fold, sessions = batch(seed=2), CountsFold("query", browsing), SessionsFold("query")
     gathered = sessions.result(sessions.of(rows))
     assert isinstance(gathered.data, Sessions)
-    again = TrainingData(gathered.documents, counted(gathered.data, browsing=browsing), gathered.tally)
+    again = TrainingData(gathered.documents, count_clicks(gathered.data, browsing=browsing), gathered.tally)
     direct = as_dict(fold.result(fold.of(rows)))
     assert as_dict(again) == {cell: pytest.approx(counts) for cell, counts in direct.items()}
 

@@ -15,8 +15,15 @@ from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve, walk
 from offrank.clicks.fit.em import expit, logit
 from offrank.clicks.fit.posterior import Attractions, Chances, Fixed, fit_attractions, log_normaliser
 from offrank.clicks.fit.priors import Beta, PriorRegression
-from offrank.clicks.fit.uncertainty import Uncertainty, attractions, beta_covariance, directions, kept, of_logarithms
-from offrank.clicks.pbm import rank_rates
+from offrank.clicks.fit.uncertainty import (
+    Uncertainty,
+    attraction_doubt,
+    beta_covariance,
+    directions,
+    leading_and_own,
+    of_logarithms,
+)
+from offrank.clicks.pbm import pooled_rank_rates
 from offrank.clicks.trust import Trusting
 from tests.clicks.examined import RANKS, World
 
@@ -53,7 +60,7 @@ def test_where_click_rates_may_be_wrong_by_anything_it_is_the_conditional_estima
         return -float((clicked * np.log(np.where(clicked > 0, weight, 1) / weight.sum(axis=1, keepdims=True))).sum())
 
     best = minimize(loss, np.zeros(RANKS - 1), method="BFGS").x
-    pooled = rank_rates(counts)
+    pooled = pooled_rank_rates(counts)
     found = fit_curve(counts, replace(pooled, shape=1e6 * pooled.shape))
     assert found.converged
     assert np.log(found.value[1:]) == pytest.approx(best, abs=1e-3)
@@ -70,7 +77,7 @@ def test_where_click_rates_may_be_wrong_by_anything_it_is_the_conditional_estima
 
 
 def test_a_curve_relative_to_another_rank(counts: ClickCounts) -> None:
-    found = fit_curve(counts, rank_rates(counts))
+    found = fit_curve(counts, pooled_rank_rates(counts))
     other = found.over(2)
     assert other.value == pytest.approx(found.value / found.value[2])
     log = np.array([0, 0, 0, 1.0, 0, 0]) - np.array([0, 0, 1.0, 0, 0, 0])
@@ -87,7 +94,7 @@ def bias(curve: ExaminationCurve, rates: Pooled) -> float:
 def biased(order: float, n: int, seed: int = 1) -> tuple[ExaminationCurve, Pooled]:
     """The curve of a log whose first ranks have the better documents, the more so the larger `order`."""
     counts = PBM().from_sessions(WORLD.sessions(n, seed, order))
-    return fit_curve(counts, rank_rates(counts)), rank_rates(counts)
+    return fit_curve(counts, pooled_rank_rates(counts)), pooled_rank_rates(counts)
 
 
 def test_click_rates_count_the_more_the_less_they_contradict() -> None:
@@ -110,7 +117,7 @@ def test_a_sparse_log_falls_back_to_click_rates() -> None:
     order = np.lexsort([cell, document])
     sparse = ClickCounts(document[order], cell[order], np.ones(len(cell)), clicked[order], len(rank), 4)
     learnt = PBM().learn(sparse)
-    assert learnt.parameters["examination"] == pytest.approx(np.exp(rank_rates(sparse).log), rel=0.1)
+    assert learnt.parameters["examination"] == pytest.approx(np.exp(pooled_rank_rates(sparse).log), rel=0.1)
     assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
     assert "75 %" in learnt.cautions[0].message
 
@@ -139,7 +146,7 @@ def test_what_the_curve_does_to_documents(counts: ClickCounts, prior: str | tupl
     along[1, 0], along[2:, 1] = 1.0, 0.5
     chances = Chances(0.9 * CURVE, np.zeros(RANKS))
     design = prior_of(prior, counts)
-    found = attractions(fitted(counts, chances, prior), of_logarithms(chances, along), design)
+    found = attraction_doubt(fitted(counts, chances, prior), of_logarithms(chances, along), design)
     for direction in range(2):
         more, less = (
             fitted(counts, Chances(chances.hit * np.exp(sign * along[:, direction]), chances.false), prior)
@@ -154,7 +161,7 @@ def test_the_prior_s_own_doubt_moves_documents(counts: ClickCounts) -> None:
     chances = Chances(CURVE, np.zeros(RANKS))
     design = prior_of("common", counts)
     assert not isinstance(design, Beta)
-    found = attractions(fitted(counts, chances, "common"), np.zeros((2, RANKS, 0)), design)
+    found = attraction_doubt(fitted(counts, chances, "common"), np.zeros((2, RANKS, 0)), design)
     means = []
     for seed in range(6):
         other = PBM().from_sessions(replace(WORLD, queries=41 + seed).sessions(3000, seed))
@@ -173,7 +180,7 @@ def test_what_is_kept_of_doubts_has_all_of_their_variance() -> None:
     rng = np.random.default_rng(0)
     value, variance = rng.uniform(0.05, 0.9, 30), rng.uniform(1e-4, 1e-2, 30)
     loading = rng.normal(size=(30, 7)) * np.linspace(0.6, 0.01, 7)
-    strength, loadings = kept({"attraction": Uncertainty(value, variance, loading)})
+    strength, loadings = leading_and_own({"attraction": Uncertainty(value, variance, loading)})
     assert loadings["attraction"].shape == (30, 4)
     spread = value * (1 - value)
     total = spread / (strength["attraction"] + 1) + spread**2 * (loadings["attraction"] ** 2).sum(axis=1)
@@ -205,7 +212,7 @@ def test_draws_have_the_doubt_of_curve_and_documents(counts: ClickCounts) -> Non
 
 def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: ClickCounts) -> None:
     """By Fisher's identity; at the maximum they add up to the weak priors'."""
-    curve = fit_curve(counts, rank_rates(counts), tolerance=1e-4).value
+    curve = fit_curve(counts, pooled_rank_rates(counts), tolerance=1e-4).value
     for prior in ((1.0, 4.0), "common"):
         learnt = TrustBias(prior, tolerance=1e-7).learn(counts)
         curves = Trusting.of(curve, mean_attraction(counts, curve), shifted=prior == "common")

@@ -12,7 +12,7 @@ import pytest
 from offrank import read_log
 from offrank.clicks import DBN, PBM, UBM, Fitted, Mixture, click_model, load
 from offrank.clicks.covariates import CovariatesFold, DocumentSums, FeatureColumns
-from offrank.clicks.evaluation import evaluate
+from offrank.clicks.evaluation import evaluate_models
 from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.log.batch import Contexts, Floats, Integers
 from offrank.policies import PlackettLuce
@@ -94,7 +94,7 @@ def contexts_of(table: Any, model: Fitted) -> tuple[Contexts, Integers]:
 def test_unseen_queries_are_predicted_by_their_features(
     world: World, models: dict[str, Fitted], unseen: pa.Table
 ) -> None:
-    found = evaluate(models, read_log(unseen))
+    found = evaluate_models(models, read_log(unseen))
     order = np.array(unseen["slate"].to_pylist()) % ITEMS
     query = np.array(unseen["query"])[:, None]
     chance, clicks = world.mean[query, order] * CURVE, np.array(unseen["clicks"].to_pylist())
@@ -194,7 +194,7 @@ def _orders() -> list[list[int]]:
 def test_the_network_learns(train: pa.Table, models: dict[str, Fitted], unseen: pa.Table) -> None:
     pytest.importorskip("jax")
     network = PBM(attraction="network").fit(train)
-    found = evaluate({"table": models["pbm"], "network": network}, read_log(unseen))
+    found = evaluate_models({"table": models["pbm"], "network": network}, read_log(unseen))
     assert found.difference("network", "table").high < -0.02
 
 
@@ -216,7 +216,7 @@ def test_dbn_learns_attraction_and_satisfaction_from_features(world: World) -> N
     features = both.learnt.features
     for name, true in {"attraction": WEIGHTS, "satisfaction": weights}.items():
         assert features[name][1:] / features["columns"][1] == pytest.approx(true, abs=0.3)
-    score = evaluate({"both": both, "plain": DBN().fit(table.slice(0, 4000))}, read_log(table.slice(4000)))
+    score = evaluate_models({"both": both, "plain": DBN().fit(table.slice(0, 4000))}, read_log(table.slice(4000)))
     assert score.difference("both", "plain", "conditional_perplexity").high < -0.02
     with pytest.raises(UsageError, match="leaves nothing for features"):
         DBN(satisfaction="linear", prior="common")

@@ -18,7 +18,7 @@ from offrank.clicks.laws import log_probs
 from offrank.clicks.neural import CACM, NCM, training
 from offrank.clicks.neural.law import Recurrent
 from offrank.clicks.neural.models import RecurrentModel
-from offrank.clicks.neural.training import Batches, previous_clicks, queries_of, split
+from offrank.clicks.neural.training import Batches, hold_out, previous_clicks, queries_of
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from tests.clicks import networks
@@ -72,11 +72,11 @@ def test_the_click_above_is_that_on_the_nearest_document() -> None:
 
 def test_copies_of_a_session_are_held_out_one_by_one() -> None:
     weight = np.array([10_000.0, 1, 1, 0.5])
-    known, held = split(weight, 0.1, np.random.default_rng(0))
+    known, held = hold_out(weight, 0.1, np.random.default_rng(0))
     np.testing.assert_allclose(known + held, weight)
     assert held[0] == pytest.approx(1000, abs=4 * math.sqrt(900))
     assert set(held[1:] / weight[1:]) <= {0.0, 1.0}
-    for alone in split(np.array([1.0]), 0.1, np.random.default_rng(0)):
+    for alone in hold_out(np.array([1.0]), 0.1, np.random.default_rng(0)):
         assert alone.tolist() == [1.0]
 
 

@@ -15,7 +15,7 @@ from offrank.clicks import UBM, Fitted, click_model, load
 from offrank.clicks.laws import log_probs
 from offrank.clicks.neural import CACM, NCM
 from offrank.clicks.neural.models import RecurrentModel
-from offrank.clicks.neural.training import split
+from offrank.clicks.neural.training import hold_out
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from offrank.readers.log import read_log
@@ -124,7 +124,7 @@ def test_a_network_behind_ubm_says_so() -> None:
     assert ahead < -5 * error < 0
 
     # The figures, from both models' laws on the sessions that the same seed holds out.
-    known, held = split(data.weight, 0.1, np.random.default_rng(0))
+    known, held = hold_out(data.weight, 0.1, np.random.default_rng(0))
     ubm = UBM()
     other = ubm.learn(ubm.from_sessions(replace(data, weight=np.maximum(known, 1e-12)))).parameters
     laws = NCM(hidden=4, embedding=4).law(found.parameters, slots(document)), ubm.law(other, slots(document))

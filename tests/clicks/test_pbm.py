@@ -14,7 +14,7 @@ from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.fit.curve import fit_curve
 from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions
 from offrank.clicks.fit.priors import Beta
-from offrank.clicks.pbm import rank_rates
+from offrank.clicks.pbm import pooled_rank_rates
 from tests.clicks.click_patterns import position_based
 from tests.clicks.examined import RANKS, World, covered
 from tests.clicks.readers import log
@@ -49,10 +49,10 @@ def test_parameters_are_recovered(learnt: FitResult) -> None:
 def test_the_curve_is_not_bent_by_rankers_that_know() -> None:
     """Mean of several logs; click rates fall to a third of the examination of the last rank."""
     data = [PBM().from_sessions(WORLD.sessions(12_000, seed)) for seed in range(12)]
-    curves = [fit_curve(counts, rank_rates(counts)).value for counts in data]
+    curves = [fit_curve(counts, pooled_rank_rates(counts)).value for counts in data]
     ratio = np.mean(curves, axis=0) / CURVE
     noise = np.std(curves, axis=0) / CURVE / np.sqrt(12)
-    assert np.exp(rank_rates(data[0]).log[-1]) / CURVE[-1] < 0.4
+    assert np.exp(pooled_rank_rates(data[0]).log[-1]) / CURVE[-1] < 0.4
     # The last rank is .06 too low (.05 when the bias of click rates did not depend on how far documents keep ranks).
     assert (np.abs(ratio - 1) < 3.5 * noise + 0.02).all()
     assert noise.max() < 0.03

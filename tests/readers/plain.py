@@ -17,7 +17,7 @@ EVERYTHING = Needs(frozenset(["clicks", "candidates", "reward"]))
 
 def code(item: int | str) -> int:
     """The code of an item id."""
-    return int(arrow.codes(pa.array([item]), "item")[0])
+    return int(arrow.id_codes(pa.array([item]), "item")[0])
 
 
 def codes(items: Sequence[int | str]) -> list[int]:

@@ -18,7 +18,7 @@ from offrank.log.batch import LogBatch
 from offrank.log.source import Needs
 from offrank.readers import criteo_paper
 from offrank.readers.formats.criteo_paper import PaperTable, category_indices
-from offrank.readers.text import blocks
+from offrank.readers.text import line_blocks
 from offrank.readers.wide import WideLog
 from offrank.simulation.adverts import AdvertWorld
 from tests.readers.plain import batches, plain_rows
@@ -224,6 +224,6 @@ def test_the_simulated_log_and_its_text_are_the_same(tmp_path: Path) -> None:
 def test_a_file_in_another_format_is_not_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "other.txt"
     path.write_text("hello\n" * 1000)
-    assert [len(block) for block in blocks(str(path), b"example ", 64)] == [64]
+    assert [len(block) for block in line_blocks(str(path), b"example ", 64)] == [64]
     path.write_text("\n example a\n" + "example b\n" * 20)
-    assert b"".join(blocks(str(path), b"example ", 64)) == path.read_bytes()
+    assert b"".join(line_blocks(str(path), b"example ", 64)) == path.read_bytes()

@@ -95,7 +95,7 @@ def test_bad_rank_propensity(matrix: list[list[float]], bad: bool) -> None:
 
 
 def hashed(texts: list[bytes]) -> list[int]:
-    return arrow.codes(pa.array(texts, pa.binary()), "ids").view(np.uint64).tolist()
+    return arrow.id_codes(pa.array(texts, pa.binary()), "ids").view(np.uint64).tolist()
 
 
 def test_hashes_differ_and_do_not_change() -> None:

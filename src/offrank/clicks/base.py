@@ -80,7 +80,7 @@ _DIMENSIONS = {
 """Dimensions of tables that do not have exactly one."""
 
 
-def check(tables: Parameters, roles: Roles, documents: int) -> None:
+def check_tables(tables: Parameters, roles: Roles, documents: int) -> None:
     """Check that these are the tables of a model with these roles and this number of documents.
 
     Raises:

@@ -26,7 +26,7 @@ from .fit.design import PriorDesign
 from .fit.priors import FLAT, Beta, Prior, given
 from .laws import Cascading, ClickLaw
 from .model import FromFeatures, SessionModel, of_documents, of_ranks
-from .sessions import Sessions, sample
+from .sessions import Sessions, sample_queries
 
 Continuation = Literal["fit"] | float | tuple[float, ...]
 """How users go on: learnt ("fit"), or given."""
@@ -107,7 +107,7 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
 
     def _fitted(self, data: Sessions, start: Parameters | None, say: Say) -> tuple[SharedUncertainty, FitResult]:
         sessions, cautions = self.readable(data)
-        part, codes = sample(sessions, _ENOUGH)
+        part, codes = sample_queries(sessions, _ENOUGH)
         designs = self._priors(sessions)
         whole = EM(self, SessionTails.of(sessions, by_rank=self.by_rank), designs, say)
         here, priors = whole.initial(start)

@@ -15,10 +15,10 @@ from ..sums.estimate import Caution
 from .base import CERTAIN, FitResult, Parameters
 from .fit.chain_em import EM, FEW, SHARED, TIGHT, Regressions
 from .fit.compressed_sessions import SessionTails
-from .fit.continuation import ContinuationFit, counts, slopes
+from .fit.continuation import ContinuationFit, continuation_slopes, continuation_trials
 from .fit.em import expit, logit
-from .fit.priors import FLAT, EvidenceGrid, scored
-from .fit.uncertainty import Equations, leading, reduced, shared
+from .fit.priors import FLAT, EvidenceGrid, evidence_slopes
+from .fit.uncertainty import Equations, leading, leading_alone, shared
 from .sessions import Sessions
 
 _GROUPS = 32
@@ -88,7 +88,7 @@ class SharedUncertainty:
             variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
             strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, CERTAIN)
         found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
-        own, common = reduced(loadings, self.found, strength)
+        own, common = leading_alone(loadings, self.found, strength)
         return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
 
     def _cautions(self, error: Floats, places: Integers) -> tuple[Caution, ...]:
@@ -142,10 +142,10 @@ class SharedUncertainty:
             if self.alone is not None:
                 # Which the priors do not move.
                 there = self._still(self.alone.em, weak, shared, {}) if step[: len(places)].any() else weak
-                found.append(slopes(self.alone.em, there)[places])
+                found.append(continuation_slopes(self.alone.em, there)[places])
             at = self._still(self.em, rest, shared, priors) if step.any() else rest
             for name, grid in self.em.grids(at, priors).items():
-                *_, slope = scored(grid.evidence, priors[name], self.em.design(name).take(grid.kept))
+                *_, slope = evidence_slopes(grid.evidence, priors[name], self.em.design(name).take(grid.kept))
                 found.append(slope @ along[name])
             return np.concatenate(found), {name: at[name] for name in self.em.model.tables}
 
@@ -173,11 +173,11 @@ class SharedUncertainty:
             each_slope, known = np.empty((_GROUPS, len(places))), self.alone.em.counts(here)
             for place in range(_GROUPS):
                 tails = SessionTails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
-                won, tried = counts(self.alone.em, here, tails, known)
+                won, tried = continuation_trials(self.alone.em, here, tails, known)
                 each_slope[place] = (won - here[SHARED] * tried)[places]
             found.append(each_slope)
         for name, grid in grids.items():
-            _, scores, _ = scored(grid.evidence, self.priors[name], self.em.design(name).take(grid.kept))
+            _, scores, _ = evidence_slopes(grid.evidence, self.priors[name], self.em.design(name).take(grid.kept))
             sums = np.zeros((_GROUPS, along[name].shape[1]))
             np.add.at(sums, group[grid.kept], scores @ along[name])
             found.append(sums)
@@ -202,7 +202,7 @@ class SharedUncertainty:
     def _covariance(self, name: str, grid: EvidenceGrid) -> Floats:
         """[prior's table, prior's table] of a prior that was learnt."""
         prior, part = self.priors[name], self.em.design(name).take(grid.kept)
-        _, scores, _ = scored(grid.evidence, prior, part)
+        _, scores, _ = evidence_slopes(grid.evidence, prior, part)
         return prior.covariance(part, scores, len(scores))
 
     def _directions(self, name: str, grid: EvidenceGrid, strength: Floats) -> Floats:

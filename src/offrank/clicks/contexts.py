@@ -32,20 +32,20 @@ class Values(NamedTuple):
     names: tuple[str, ...]
 
 
-def needs(column: str | None) -> Needs:
+def context_needs(column: str | None) -> Needs:
     """The columns to read for training; predictions need no names."""
     chosen = frozenset() if column is None else frozenset([column])
     return Needs(keys=chosen, labels=chosen)
 
 
-def codes(contexts: Contexts, column: str) -> Integers:
+def value_codes(contexts: Contexts, column: str) -> Integers:
     """[n] 39 bits of a hash of each row's value, which floats hold exactly."""
     return (hashed(contexts.keys[column].view(np.uint64)) >> np.uint64(25)).view(np.int64)
 
 
-def counted(batch: LogBatch, column: str) -> tuple[Integers, dict[int, str]]:
+def value_cells(batch: LogBatch, column: str) -> tuple[Integers, dict[int, str]]:
     """([n] first cell of each row while counting, names of the values by code)."""
-    found, label = codes(batch.contexts, column), batch.labels[column]
+    found, label = value_codes(batch.contexts, column), batch.labels[column]
     _, first = np.unique(found, return_index=True)
     return found * _ROOM, {int(found[row]): label.names[label.codes[row]] for row in first}
 
@@ -100,7 +100,7 @@ def rows(parameters: Parameters, contexts: Contexts, column: str | None) -> Inte
     """[n] the row of the table of examination for each context; the last for a value that the training log lacked."""
     if column is None:
         return None
-    known, asked = parameters[CODES].astype(np.int64), codes(contexts, column)
+    known, asked = parameters[CODES].astype(np.int64), value_codes(contexts, column)
     place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
     return np.where(known[place] == asked, place, len(known))
 

@@ -280,7 +280,7 @@ class CountsFold(Fold):
             whole_clicks(batch)
         seen = tally(batch, repeated)
         ranks = max(state.ranks, batch.slates.shape[1] if len(batch) else 0)
-        base, names = (None, {}) if self.context is None else contexts.counted(batch, self.context)
+        base, names = (None, {}) if self.context is None else contexts.value_cells(batch, self.context)
         table = state.table.add(batch, self.by, browsing=self.browsing, base=base)
         weighed = state.weighed.plus(Weighed.of(1.0 / batch.inclusion))
         return Counting(table, state.tally + seen, ranks, weighed, {**state.names, **names})
@@ -305,7 +305,7 @@ class CountsFold(Fold):
         return TrainingData(documents, counts, state.tally, state.weighed.worth)
 
 
-def counted(sessions: Sessions, *, browsing: bool = False) -> ClickCounts:
+def count_clicks(sessions: Sessions, *, browsing: bool = False) -> ClickCounts:
     """The weighted counts of sessions in memory."""
     shown, (n, k) = sessions.document >= 0, sessions.document.shape
     rank = np.broadcast_to(np.arange(k), (n, k))

@@ -179,10 +179,10 @@ def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
         ColumnError: no such column, or no clicks.
     """
     if by == "auto":
-        by = "query" if has(source, needs("query")) else None
-    return source.select(needs(by)), by
+        by = "query" if has(source, session_needs("query")) else None
+    return source.select(session_needs(by)), by
 
 
-def needs(by: str | None) -> Needs:
+def session_needs(by: str | None) -> Needs:
     """The columns needed: slates, clicks and the column of the queries; ranks may be empty."""
     return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]), holes=True, texts=True)

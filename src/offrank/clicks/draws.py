@@ -10,11 +10,11 @@ from .base import FitResult, Parameters
 from .fit.em import expit, logit
 
 
-def interval(learnt: FitResult, table: str, confidence: float) -> tuple[Floats, Floats]:
+def credible_interval(learnt: FitResult, table: str, confidence: float) -> tuple[Floats, Floats]:
     """(low, high) of the credible interval of each entry of a table that has strength or loadings.
 
     On the logit scale each end is as far away as the root of the squared distances of the Beta of its strength and of
-    the normal of its loadings, which `draw` adds. An entry of 1 counts as `strength` observations without exception:
+    the normal of its loadings, which `draw_tables` adds. An entry of 1 counts as `strength` observations, all of them 1:
     its interval ends at 1.
     """
     from scipy.special import betaincinv, ndtri  # scipy is slow to import, and few ask
@@ -33,7 +33,7 @@ def interval(learnt: FitResult, table: str, confidence: float) -> tuple[Floats, 
 
 
 def probability(learnt: FitResult, table: str, low: Floats, high: Floats) -> Floats:
-    """The posterior probability of each document's entry to be from low to high, [d] each; see `interval`."""
+    """The posterior probability of each document's entry to be from low to high, [d] each; see `credible_interval`."""
     from scipy.special import betainc
 
     value, strength = learnt.parameters[table][:-1], total_strength(learnt, table)[:-1]
@@ -69,7 +69,7 @@ def total_strength(learnt: FitResult, table: str) -> Floats:
     return np.where(shared > 0, np.maximum(1 / np.maximum(variance, 1e-300) - 1, 1e-3), strength)
 
 
-def draw(learnt: FitResult, rng: np.random.Generator) -> Parameters:
+def draw_tables(learnt: FitResult, rng: np.random.Generator) -> Parameters:
     """All tables, drawn once from their joint posterior; weights that sum to one, with loadings alone, still do."""
     ranks = {loading.shape[-1] for loading in learnt.loadings.values()}
     z = rng.standard_normal(max(ranks, default=0))

@@ -176,7 +176,7 @@ class Evaluations(Mapping[str, Evaluated]):
         }
 
 
-def evaluate(
+def evaluate_models(
     models: Mapping[str, Predictor],
     source: Source,
     *,

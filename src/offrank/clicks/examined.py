@@ -20,7 +20,7 @@ from .fit.design import PriorDesign
 from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
-from .fit.uncertainty import Uncertainty, attractions, directions, kept, of_logarithms
+from .fit.uncertainty import Uncertainty, attraction_doubt, directions, leading_and_own, of_logarithms
 from .model import FromFeatures, WithPrior
 
 MOST_CELLS = 1275
@@ -181,10 +181,10 @@ def _uncertainty(
     value = found.chances.hit
     free = value < 1
     along = np.where(free[:, None], directions(curve.covariance, data.by_cell()[1], _DIRECTIONS), 0.0)
-    documents = attractions(found, of_logarithms(found.chances, along), prior)
+    documents = attraction_doubt(found, of_logarithms(found.chances, along), prior)
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
     cells = Uncertainty(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
-    strength, loadings = kept({"attraction": documents, "examination": cells})
+    strength, loadings = leading_and_own({"attraction": documents, "examination": cells})
     strength["examination"] = np.where(free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9))
     return strength, loadings

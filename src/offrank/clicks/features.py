@@ -67,7 +67,7 @@ class FeatureModel(WithColumns, Protocol):
     def learn(self, data: Any, *, start: Parameters | None = None, say: Callable[[str], object]) -> FitResult: ...
 
 
-def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str], object]) -> FitResult:
+def learn_with_features(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str], object]) -> FitResult:
     """Learn a model, regress what clicks tell of each document on its features, learn it again with these priors."""
     first = model.learn(data, say=say)
     scale = np.stack([found.mean.mean(axis=0), found.mean.std(axis=0)])

@@ -28,10 +28,10 @@ from ..sums.fingerprint import Fingerprint
 from . import draws, storage
 from .base import FitResult
 from .fitted_tables import FittedTables
-from .judgements import GRADES, Judgements, judge
+from .judgements import GRADES, Judgements, judge_documents
 from .laws import log_probs
 from .sessions import Tally, no_impressions, whole_clicks
-from .summary import known, learnt_section
+from .summary import learnt_section, log_findings
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +86,7 @@ class Fitted(FittedTables):
         what = "items" if self.documents.by is None else f"pairs of {self.documents.by} and item"
         title, ends = f"{self.model!r}, fitted to {self.source}", partial(self.interval, confidence=confidence)
         found = learnt_section(self.learnt, self.model.roles(), ends, confidence)
-        about = known(of_models([("", self.cautions)]), self.tally)
+        about = log_findings(of_models([("", self.cautions)]), self.tally)
         return Document(title, f"{sessions}, {documents} ({what})", (found, about))
 
     def judgements(
@@ -116,7 +116,7 @@ class Fitted(FittedTables):
             >>> [(row["item"], row["relevance"], row["sessions"]) for row in found.records()]
             [('a', 0.75, 2.0), ('b', 0.25, 2.0)]
         """
-        return judge(self.documents, self.learnt, self.model, confidence, grades, samples, seed)
+        return judge_documents(self.documents, self.learnt, self.model, confidence, grades, samples, seed)
 
     def predict(self, log: Any) -> Any:
         """A table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
@@ -253,7 +253,7 @@ class Fitted(FittedTables):
                 f"{self!r} has no {what} {parameter!r}",
                 f"use {' or '.join(known)}" if known else "none of its tables has a posterior",
             )
-        return draws.interval(self.learnt, parameter, confidence)
+        return draws.credible_interval(self.learnt, parameter, confidence)
 
     @property
     def has_posterior(self) -> bool:
@@ -277,7 +277,9 @@ class Fitted(FittedTables):
             >>> model.draw(np.random.default_rng(0)).model
             gctr
         """
-        found = FitResult(draws.draw(self.learnt, rng), cautions=self.learnt.cautions, features=self.learnt.features)
+        found = FitResult(
+            draws.draw_tables(self.learnt, rng), cautions=self.learnt.cautions, features=self.learnt.features
+        )
         return replace(self, learnt=found)
 
     @property
@@ -302,7 +304,7 @@ class Fitted(FittedTables):
         """
         refuse_output(path, [self.source], overwrite)
         parts = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
-        storage.write(path, storage.Stored(repr(self), *parts))
+        storage.write_model(path, storage.Stored(repr(self), *parts))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..log.source import Needs
 from .base import FitResult, Parameters
 from .contexts import rows
 from .covariates import needs_of
-from .documents import Documents, needs
+from .documents import Documents, session_needs
 from .features import with_unseen
 from .laws import ClickLaw
 from .spec import ModelSpec
@@ -186,7 +186,7 @@ class FittedTables:
             ['query']
         """
         asked = frozenset() if self.model.context is None else frozenset([self.model.context])
-        return Needs(keys=needs(self.documents.by).keys | asked) | needs_of(self.model.columns)
+        return Needs(keys=session_needs(self.documents.by).keys | asked) | needs_of(self.model.columns)
 
 
 def _check_contexts(given: Any) -> None:

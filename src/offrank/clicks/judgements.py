@@ -145,7 +145,7 @@ def cuts_of(relevance: Floats, grades: int | Sequence[float]) -> Floats:
     return cuts
 
 
-def judge(
+def judge_documents(
     documents: Documents,
     learnt: FitResult,
     model: ModelSpec,
@@ -164,7 +164,7 @@ def judge(
     if not _has_posterior(learnt, roles):
         low, high, certainty = np.full((3, len(documents)), np.nan)
     elif table is not None:
-        low, high = (end[:-1] for end in draws.interval(learnt, table, confidence))
+        low, high = (end[:-1] for end in draws.credible_interval(learnt, table, confidence))
         certainty = draws.probability(learnt, table, *ends)
     else:
         low, high, certainty = _by_draws(learnt, model, confidence, *ends, samples, seed)
@@ -197,7 +197,7 @@ def _by_draws(
     for first in range(0, documents, _BLOCK):
         rows = np.arange(first, min(first + _BLOCK, documents))
         some, every = _of_block(learnt, model.roles(), np.append(rows, documents)), np.arange(len(rows))
-        drawn = np.stack([model.relevance(draws.draw(some, rng), every) for _ in range(samples)])
+        drawn = np.stack([model.relevance(draws.draw_tables(some, rng), every) for _ in range(samples)])
         found[:2, rows] = np.quantile(drawn, [tail, 1 - tail], axis=0)
         found[2, rows] = ((drawn >= begin[rows]) & (drawn < end[rows])).mean(axis=0)
     return found

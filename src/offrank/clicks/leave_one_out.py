@@ -58,7 +58,7 @@ class LeaveOneOutCounts:
             name: SessionTrials(np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.ones(1)) for name in names
         }
         found, here = cls(model, data, taught), learnt.parameters
-        for rows in blocks(data):
+        for rows in session_blocks(data):
             found._measure(here, rows)
         for name, one in found.taught.items():
             trials = found._trials(name, here[name], share)
@@ -72,7 +72,7 @@ class LeaveOneOutCounts:
         """[n] log-probability of each session given all others; share: [n] of each that the component learnt from."""
         size = {name: self._trials(name, here[name], share) + one.prior for name, one in self.taught.items()}
         found = np.empty(len(self.data))
-        for rows in blocks(self.data):
+        for rows in session_blocks(self.data):
             slots, apart, click = self._apart(here, rows)
             once = np.minimum(self.data.weight[rows], 1.0) * share[rows]
             for name, one in self.taught.items():
@@ -127,7 +127,7 @@ class LeaveOneOutCounts:
         return found
 
 
-def blocks(data: Sessions) -> Iterator[slice]:
+def session_blocks(data: Sessions) -> Iterator[slice]:
     """The sessions in blocks that are judged at once."""
     return (slice(begin, begin + _BLOCK) for begin in range(0, len(data), _BLOCK))
 

@@ -19,7 +19,7 @@ from .base import CERTAIN, FitResult, Parameters, Role, Roles, prior_name
 from .documents import SlateDocuments
 from .fit.mixture_em import LEAST, SharesFit, fit_shares, weights
 from .laws import ClickLaw, Mixed, log_probs
-from .leave_one_out import LeaveOneOutCounts, blocks
+from .leave_one_out import LeaveOneOutCounts, session_blocks
 from .model import ClickModel, SessionModel
 from .sessions import Sessions
 
@@ -339,7 +339,7 @@ def _moved(model: ClickModel, before: Parameters, after: Parameters) -> float:
 def _logs(model: ClickModel, part: Parameters, data: Sessions) -> Floats:
     """[n] log-probability of each session."""
     found = np.empty(len(data))
-    for rows in blocks(data):
+    for rows in session_blocks(data):
         click, document = data.click[rows].astype(np.float64), data.document[rows]
         found[rows] = log_probs(model.law(part, SlateDocuments(document.astype(np.int64), document >= 0)), click)
     return found

@@ -23,8 +23,8 @@ from ..sums.base import Fold, Tee
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..sums.outcome_shape import OutcomeShapeFold
 from . import contexts, documents, features, storage
-from .base import FitResult, Parameters, check, refuse_sorted
-from .counts import ClickCounts, CountsFold, counted
+from .base import FitResult, Parameters, check_tables, refuse_sorted
+from .counts import ClickCounts, CountsFold, count_clicks
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .features import Regression, checked
@@ -86,7 +86,7 @@ class ClickModel(Spelled, ModelSpec):
         }
         if self.columns is not None:
             folds["covariates"] = CovariatesFold(self.columns, column)
-        needed = documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context)
+        needed = documents.session_needs(column) | needs_of(self.columns) | contexts.context_needs(self.context)
         found = run(source.select(needed), Tee(folds), executor, progress)
         if self.learns_examination:
             refuse_sorted(found["shape"])
@@ -137,7 +137,7 @@ class ClickModel(Spelled, ModelSpec):
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
         known = gathered.covariates
-        learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
+        learnt = self.learn(data, say=say) if known is None else features.learn_with_features(self, data, known, say)
         _check_learnt(self, learnt, len(gathered.documents))
         ended = FitEvidence(settled=learnt.converged, rounds=learnt.rounds)
         about = cautions_for(_evidence(gathered.data), ended)
@@ -200,7 +200,7 @@ class CountModel(ClickModel, ABC):
 
     def from_sessions(self, sessions: Sessions) -> ClickCounts:
         """The counts of sessions in memory."""
-        return counted(sessions, browsing=self.browsing)
+        return count_clicks(sessions, browsing=self.browsing)
 
 
 @dataclass(frozen=True, repr=False)
@@ -257,7 +257,7 @@ def _check_learnt(model: ClickModel, learnt: FitResult, documents: int) -> None:
         UsageError: they are not, or do not.
     """
     try:
-        check(learnt.parameters, model.roles(), documents)
+        check_tables(learnt.parameters, model.roles(), documents)
     except ValueError as error:
         raise UsageError(
             f"{model!r} did not learn the tables of its roles: {error}", "correct learn or roles"
@@ -355,7 +355,7 @@ def load(path: str | os.PathLike[str]) -> Fitted:
         >>> offrank.clicks.load("model.json").model
         gctr
     """
-    found = storage.read(path)
+    found = storage.read_model(path)
     about = (found.documents, found.learnt, found.tally, found.source, found.training, found.rank_rates)
     try:
         with storage.damage_told(path):
@@ -375,7 +375,7 @@ def _try(fitted: Fitted) -> None:
     Invalid numbers are found anywhere in a table.
     """
     parameters, model = fitted.learnt.parameters, fitted.model
-    check(parameters, model.roles(), len(fitted.documents))
+    check_tables(parameters, model.roles(), len(fitted.documents))
     document = np.array([[0, len(fitted.documents) - 1, -1]])
     relevance = model.relevance(parameters, document)
     click = model.law(parameters, SlateDocuments(document, np.ones(document.shape, np.bool_))).marginal()

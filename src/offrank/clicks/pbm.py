@@ -15,7 +15,7 @@ from .contexts import CODES, by_value, unlinked
 from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import Examined
-from .fit.click_rates import of_ranks as rates_of_ranks
+from .fit.click_rates import rates_by_rank as rates_of_ranks
 from .fit.curve import Pooled, walk
 from .fit.persistence import intraclass
 from .laws import ClickLaw, Independent
@@ -53,7 +53,7 @@ class PBM(Examined):
 
     def pooled(self, data: ClickCounts) -> Pooled:
         """The click rates of ranks; their bias adds up from rank to rank."""
-        return rank_rates(data)
+        return pooled_rank_rates(data)
 
     def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         found, data = super().learn(data.by_rank(), start=start, say=say), data.by_rank()
@@ -81,7 +81,7 @@ class PBM(Examined):
         return Independent(examination * of_documents(parameters["attraction"], slots))
 
 
-def rank_rates(data: ClickCounts) -> Pooled:
+def pooled_rank_rates(data: ClickCounts) -> Pooled:
     """The click rates of cells relative to the first's, whose bias adds up from rank to rank.
 
     Contexts have other queries: the level of each but the first has a bias of its own, of any size.

@@ -15,7 +15,7 @@ from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
-from .fit.uncertainty import Uncertainty, kept
+from .fit.uncertainty import Uncertainty, leading_and_own
 from .laws import ClickLaw, Independent
 from .model import CountModel, WithPrior, of_documents, of_ranks, rank_rates
 
@@ -124,7 +124,7 @@ class DCTR(WithPrior):
             doubt = Uncertainty(
                 rate, rate * (1 - rate) / (strength + 1), _moved(regression, setting, shown, clicked, some)
             )
-            known, loadings = kept({"rate": doubt})
+            known, loadings = leading_and_own({"rate": doubt})
             strength = known["rate"]
         unseen = betas.of_unseen.table
         tables = {"rate": rate, "rate_prior": unseen, "rate_regression": regression.table}

@@ -308,7 +308,7 @@ def collapsed(sessions: Sessions) -> Sessions:
     return replace(sessions, document=sessions.document[first], click=sessions.click[first], weight=weight)
 
 
-def sample(sessions: Sessions, most: int) -> tuple[Sessions, Integers]:
+def sample_queries(sessions: Sessions, most: int) -> tuple[Sessions, Integers]:
     """(about `most` sessions: those of some queries, their documents); all if there are fewer.
 
     Where queries are unknown, sessions with the same first document go together. The documents are numbered anew.

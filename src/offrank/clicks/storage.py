@@ -52,7 +52,7 @@ class Stored(NamedTuple):
     rank_rates: Floats | None
 
 
-def write(path: str | os.PathLike[str], stored: Stored) -> None:
+def write_model(path: str | os.PathLike[str], stored: Stored) -> None:
     """Write a fitted model, with `info` as plain numbers, words, lists and dicts."""
     documents, learnt, training, rank_rates = stored.documents, stored.learnt, stored.training, stored.rank_rates
     found = {
@@ -94,8 +94,8 @@ def _fingerprint(found: Fingerprint) -> dict[str, Any]:
     return {"by": found.content.key, "rows": found.rows, "keys": keys, "counts": counts}
 
 
-def read(path: str | os.PathLike[str]) -> Stored:
-    """Read the parts that `write` wrote, exactly as they were.
+def read_model(path: str | os.PathLike[str]) -> Stored:
+    """Read the parts that `write_model` wrote, exactly as they were.
 
     Raises:
         UsageError: no such file, not a click model, a damaged one, or one of a later format.

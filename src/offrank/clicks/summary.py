@@ -60,7 +60,7 @@ def learnt_section(learnt: FitResult, roles: Roles, ends: Ends, confidence: floa
     return Section("Parameters", items=tuple(items), tables=tuple(tables))
 
 
-def known(
+def log_findings(
     findings: Sequence[Finding], tally: Tally | None = None, other: Tally | None = None, note: str | None = None
 ) -> Section:
     """The findings, a note, and what was left out of this log and the other one."""

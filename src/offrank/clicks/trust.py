@@ -21,11 +21,11 @@ from .fit.em import expit, logit
 from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
-from .fit.uncertainty import MOST, Uncertainty, attractions, directions, kept
+from .fit.uncertainty import MOST, Uncertainty, attraction_doubt, directions, leading_and_own
 from .fit.within import information, wider
 from .laws import ClickLaw, Independent
 from .model import WithPrior, of_documents, of_ranks
-from .pbm import rank_rates
+from .pbm import pooled_rank_rates
 
 _RATIO, _LOWEST = 0.2, 0.1
 """Means of the weak priors, each worth one observation: of false / hit, and of the lowest attraction."""
@@ -77,7 +77,7 @@ class TrustBias(WithPrior):
     def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         data = data.by_rank()
         prior = prior_of(self.prior, data)
-        curve = fit_curve(data, rank_rates(data), tolerance=1e-4)
+        curve = fit_curve(data, pooled_rank_rates(data), tolerance=1e-4)
         level = mean_attraction(data, curve.value)
         curves = Trusting.of(curve.value, level, shifted=isinstance(prior, PriorDesign))
         table = (start or {}).get("attraction_regression", np.empty(0))
@@ -233,9 +233,9 @@ def _uncertainty(
     # log false = log hit + log ratio: its logit moves 1 / (1 - false) times as much.
     by_false = ((1 - hit)[:, None] * by_hit + (1 - ratio)[:, None] * by_ratio) / (1 - false)[:, None]
     by_false[-1] = 0.0
-    scaled = attractions(found, curves.along(found.numbers) @ of_numbers, prior, of_prior)
+    scaled = attraction_doubt(found, curves.along(found.numbers) @ of_numbers, prior, of_prior)
     attraction = _raised(scaled, lowest, of_numbers[-1]) if curves.shifted else scaled
-    return kept({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
+    return leading_and_own({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
 
 
 def _confounded(found: Attractions, covariance: Floats, curves: Trusting, kept: float) -> Floats:

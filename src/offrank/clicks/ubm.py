@@ -12,11 +12,11 @@ from .base import Parameters
 from .counts import ClickCounts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
-from .fit.click_rates import drawn
+from .fit.click_rates import shrunk_rates
 from .fit.curve import Pooled, fit_curve
 from .laws import Browsing, ClickLaw
 from .model import of_documents
-from .pbm import rank_rates
+from .pbm import pooled_rank_rates
 
 _OWN = 0.01
 """Variance of the bias of a cell alone, in the units of `Pooled`, whose scale is learnt."""
@@ -58,8 +58,8 @@ class UBM(Examined):
         than some fifty that differ by chance. What is estimated here is by how much more a cell alone is off.
         """
         ranks, (shown, clicked) = data.by_rank(), data.by_cell()
-        rank, rates = rank_of(np.arange(data.cells)), rank_rates(ranks)
-        cells = drawn(clicked, shown, rates.rates, rank, _ALIKE)
+        rank, rates = rank_of(np.arange(data.cells)), pooled_rank_rates(ranks)
+        cells = shrunk_rates(clicked, shown, rates.rates, rank, _ALIKE)
         bias = fit_curve(ranks, rates, tolerance=_CLOSE).tau ** 2 * rates.shape[np.ix_(rank, rank)]
         return Pooled(replace(cells, own=cells.own + bias), _OWN * np.eye(data.cells))
 

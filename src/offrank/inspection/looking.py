@@ -15,7 +15,7 @@ from ..readers.detect import roles_of
 from ..readers.files import is_paths
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
-from ..readers.protection import protected
+from ..readers.protection import has_checksums
 from ..readers.sampling import sampled
 from ..readers.wide import Gaps, WideLog
 from .passes import HowRead, look_through
@@ -93,7 +93,7 @@ def _looked(
     sample, found = None, None
     if isinstance(source, WideLog | LongLog):
         found = source.description
-        said = {**said, "checksums": protected(source.table)}
+        said = {**said, "checksums": has_checksums(source.table)}
         source, sample = sampled(replace(source, invalid="skip"), sample_above)
     seen, law, rows = look_through(source, how)
     logging = logging or (found.logging if found is not None else "") or None

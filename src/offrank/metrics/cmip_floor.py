@@ -53,7 +53,7 @@ def imagined(
             loadings={**learnt.loadings, **{name: table.loading for name, table in tables.items()}},
         )
         found[:, world] = model.model.relevance(
-            draws.draw(here, rng) if drawn else here.parameters, np.arange(len(code))
+            draws.draw_tables(here, rng) if drawn else here.parameters, np.arange(len(code))
         )
     return found
 

@@ -178,7 +178,7 @@ def _header(data, at, head, propensity, slow, slows):
 
 
 @jit
-def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
+def parse_impressions(data, room, heads, propensity, clicks, ends, indices, values, slow):
     """Parse a block: (impressions, lines with features, slow numbers, text lines, error code, first byte of its line).
 
     room: number of indices for categories. heads: [impressions, 7]. clicks, ends: [lines] of headers and

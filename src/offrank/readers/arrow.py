@@ -103,15 +103,15 @@ class Lists:
         return ItemPlaces(found, outside, *twice)
 
 
-def plain(column: pa.Array) -> pa.Array:
+def plain_column(column: pa.Array) -> pa.Array:
     """Return the column without types pyarrow hardly supports: views, run ends, intervals, extensions, decimals."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
-        column = plain(column.storage)
+        column = plain_column(column.storage)
     elif pa.types.is_run_end_encoded(kind):
-        column = plain(pc.run_end_decode(column))
+        column = plain_column(pc.run_end_decode(column))
     elif pa.types.is_dictionary(kind) and kind.value_type not in _TEXTS:
-        column = plain(column.dictionary_decode())
+        column = plain_column(column.dictionary_decode())
     elif pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
     elif pa.types.is_binary_view(kind) or pa.types.is_fixed_size_binary(kind):
@@ -149,7 +149,7 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
         BadCell: a text is not such a list.
     """
     if not isinstance(column.type, LISTS):
-        column = plain_list(plain(column))
+        column = plain_list(plain_column(column))
         if column.type in _TEXTS:
             column = from_json(column, name, held)
         elif not isinstance(column.type, LISTS):
@@ -174,7 +174,7 @@ def id_lists(column: pa.Array, name: str) -> Lists:
     ids, null = found.values, found.null
     if ids.null_count or pa.types.is_dictionary(ids.type):
         null = null | found.rows_where(nulls(ids))
-    return replace(found, values=codes(ids, name), null=null, raw=ids)
+    return replace(found, values=id_codes(ids, name), null=null, raw=ids)
 
 
 def id_kind(kind: pa.DataType) -> str:
@@ -213,7 +213,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
     Raises:
         ColumnError: the values are not numbers.
     """
-    column = column if pa.types.is_decimal(column.type) else plain(column)
+    column = column if pa.types.is_decimal(column.type) else plain_column(column)
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         if not (pa.types.is_decimal(kind) or column.null_count == len(column)):
@@ -227,7 +227,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
 
 def seconds(column: pa.Array) -> Floats:
     """Read a column of dates, times or texts that begin with a day as seconds since 1970, anything else as NaN."""
-    column = plain(column)
+    column = plain_column(column)
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     if column.type in _TEXTS:
         day = pc.binary_slice(_as_bytes(column), 0, len("2026-01-01"))
@@ -237,7 +237,7 @@ def seconds(column: pa.Array) -> Floats:
     return numbers(column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()), "") / 1e6
 
 
-def codes(column: pa.Array, name: str) -> Integers:
+def id_codes(column: pa.Array, name: str) -> Integers:
     """Read a column of ids as 64-bit codes that are the same in every batch and file; null is 0.
 
     Integers of 64 bits with a sign are their own codes; anything else is hashed as text.
@@ -247,10 +247,10 @@ def codes(column: pa.Array, name: str) -> Integers:
     """
     if pa.types.is_signed_integer(column.type) and not column.null_count:
         return column.to_numpy().astype(np.int64)
-    column = plain(column)
+    column = plain_column(column)
     if pa.types.is_dictionary(column.type):
         places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        return codes(column.dictionary, name)[places] if len(column.dictionary) else np.zeros(len(column), np.int64)
+        return id_codes(column.dictionary, name)[places] if len(column.dictionary) else np.zeros(len(column), np.int64)
     if pa.types.is_floating(column.type):
         raise ColumnError(f"column {name!r} holds {column.type} ids", "write ids as integers or strings")
     if _is_whole(column.type) or _has_large(column):  # what is below 2^63 is its own code, as in other rows
@@ -258,7 +258,7 @@ def codes(column: pa.Array, name: str) -> Integers:
         least, most = (pa.scalar(Decimal(end), exact.type) for end in (-(2**63), 2**63 - 1))
         small = pc.fill_null(pc.and_(pc.greater_equal(exact, least), pc.less_equal(exact, most)), False)
         own = pc.if_else(small, column, pa.scalar(None, column.type)).cast(pa.int64())
-        return np.where(small, codes(own, name), codes(column.cast(pa.large_string()), name))
+        return np.where(small, id_codes(own, name), id_codes(column.cast(pa.large_string()), name))
     if pa.types.is_integer(column.type):
         filled = column.fill_null(0) if column.null_count else column
         return filled.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -283,18 +283,18 @@ def _as_bytes(column: pa.Array) -> pa.Array:
 
 def texts(column: pa.Array, name: str) -> Texts:
     """Return the distinct texts of a column of ids beside their codes; there are none of whole numbers below 2^63."""
-    column = plain(column)
+    column = plain_column(column)
     if pa.types.is_integer(column.type):
         if not _has_large(column):
             return Texts.none()
         found = column.drop_null().unique()
-        return Texts.of(codes(found, name), found.cast(pa.large_string()))
+        return Texts.of(id_codes(found, name), found.cast(pa.large_string()))
     found = column.dictionary if pa.types.is_dictionary(column.type) else column
     found = _as_bytes(found).drop_null().unique()
     try:
-        return Texts.of(codes(found, name), found.cast(pa.large_string()))
+        return Texts.of(id_codes(found, name), found.cast(pa.large_string()))
     except pa.ArrowInvalid:  # bytes that are no UTF-8
-        return Texts.of(codes(found, name), pa.array(map(_word, found.to_pylist()), pa.large_string()))
+        return Texts.of(id_codes(found, name), pa.array(map(_word, found.to_pylist()), pa.large_string()))
 
 
 def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
@@ -305,7 +305,7 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
     """
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not labels", "group by strings or numbers")
-    values = plain(column)
+    values = plain_column(column)
     values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     values = values.cast(pa.large_binary()) if values.type in _TEXTS else values
     values = pc.add(values.cast(pa.float64()), 0.0) if pa.types.is_floating(values.type) else values  # -0.0 is 0
@@ -354,9 +354,9 @@ def _word(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-def show(column: pa.Array, index: int) -> str:
+def show_value(column: pa.Array, index: int) -> str:
     """Format a value for an error message, cut if long."""
-    column = plain(column.slice(index, 1))
+    column = plain_column(column.slice(index, 1))
     seen = column.view(of_bytes(column.type))
     try:
         value = seen[0].as_py()
@@ -376,11 +376,11 @@ def size(data: pa.RecordBatch | pa.Table) -> int:
 
 def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
     """Return the same rows in plain columns, since views (as Polars writes) cannot be taken by index, also in lists."""
-    columns = [plain(column) for column in data.columns]
+    columns = [plain_column(column) for column in data.columns]
     return usual_columns(pa.record_batch(columns, names=data.schema.names))
 
 
-def kept(data: pa.RecordBatch, rows: NDArray[np.bool_] | pa.BooleanArray) -> pa.RecordBatch:
+def kept_rows(data: pa.RecordBatch, rows: NDArray[np.bool_] | pa.BooleanArray) -> pa.RecordBatch:
     """Return some rows, in plain columns: others cannot be filtered."""
     return plain_columns(data).filter(pa.array(rows))
 

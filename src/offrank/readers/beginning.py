@@ -15,8 +15,7 @@ from .contents import HEAD
 from .files import Files, find, is_paths, refuse_too_long
 from .opening import Opened
 from .tables import Table
-from .unfolding import first_rows as few_rows
-from .unfolding import unfolded
+from .unfolding import few_rows, unfolded
 
 ROWS = 50_000
 """Rows that are looked at."""
@@ -63,7 +62,7 @@ class Beginning:
         return unfolded(self.opened.table, said, self._few_rows)
 
     def _few_rows(self, table: Table, *which: Any) -> pa.Table:
-        """Return `first_rows` of unfolding, read once of what was opened."""
+        """Return `few_rows` of unfolding, read once of what was opened."""
         return self._few(*which) if table is self.opened.table else few_rows(table, *which)
 
     @cached_property

@@ -29,7 +29,7 @@ _REPEATED_BY_CHANCE = 5.0
 """How many positions would come twice by chance, at least."""
 
 
-def parts_of(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def joined_columns(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns that a name joins; none if it is a column itself, or if one of them is not there."""
     found = tuple(name.split(PLUS))
     return found if name not in known and len(found) > 1 and {*found} <= {*known} else ()
@@ -38,20 +38,22 @@ def parts_of(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
 def composed(table: Table, said: Mapping[str, str]) -> Table:
     """Return a table with the id of its lists, where that is several columns together."""
     name = said.get("impression", "")
-    parts = parts_of(name, table.names)
+    parts = joined_columns(name, table.names)
     return DerivedTable(table, {one: one for one in table.names}, {name: (parts, _as_one_text)}) if parts else table
 
 
 def composed_rows(rows: pa.Table, said: Mapping[str, str]) -> pa.Table:
     """Return the first rows of such a table."""
     name = said.get("impression", "")
-    parts = parts_of(name, tuple(rows.column_names))
+    parts = joined_columns(name, tuple(rows.column_names))
     return rows.append_column(name, _as_one_text(rows.select(parts))) if parts else rows
 
 
 def _as_one_text(rows: pa.RecordBatch | pa.Table) -> pa.Array:
     """Return the texts of several columns as one; null where one of them is."""
-    texts = [pc.cast(arrow.plain(one) if isinstance(one, pa.Array) else one, pa.string()) for one in rows.columns]
+    texts = [
+        pc.cast(arrow.plain_column(one) if isinstance(one, pa.Array) else one, pa.string()) for one in rows.columns
+    ]
     return pc.binary_join_element_wise(*texts, _BETWEEN, null_handling="emit_null")
 
 

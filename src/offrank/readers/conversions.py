@@ -50,14 +50,14 @@ def click_lists(column: pa.Array, name: str) -> arrow.Lists:
     return replace(found, values=arrow.numbers(click_numbers(found.values), name))
 
 
-def item_clicks(
+def clicks_from_ids(
     clicked: pa.Array, name: str, slate: pa.Array, slate_name: str
 ) -> tuple[arrow.Lists, NDArray[np.bool_]]:
     """Return clicks beside the slate from the ids of what was clicked, and the rows [n] with one that was not shown.
 
     clicked: a list per row, or the only id, or ids in one text such as `a|b`; null where nothing was clicked.
     """
-    clicked, shown = arrow.plain(clicked), arrow.id_lists(slate, slate_name)
+    clicked, shown = arrow.plain_column(clicked), arrow.id_lists(slate, slate_name)
     listed = pa.types.is_nested(clicked.type) or is_json(clicked)
     ways = [clicked if listed else lists_of_one(clicked)]
     if not listed and is_text(clicked.type):
@@ -91,7 +91,7 @@ def _split(column: pa.Array, between: str, kind: str) -> pa.Array:
 
 def lists_of_one(column: pa.Array) -> pa.Array:
     """Return a list per value, empty where there is none: null, -1, or a text that says so."""
-    column = arrow.plain(column)
+    column = arrow.plain_column(column)
     column = pc.if_else(_is_none(column), pa.scalar(None, column.type), column)
     ends = np.append(0, np.cumsum(~arrow.nulls(column)))
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), column.drop_null())
@@ -123,7 +123,7 @@ def is_json(column: pa.Array) -> bool:
     """Whether a column holds lists in JSON."""
     if not is_text(column.type):
         return False
-    first = arrow.plain(column).drop_null().slice(0, 1).to_pylist()
+    first = arrow.plain_column(column).drop_null().slice(0, 1).to_pylist()
     return bool(first) and first[0].lstrip().startswith("[")
 
 
@@ -136,7 +136,7 @@ def _of_texts(column: pa.Array, read: Callable[[str], float | None], missing: fl
     """Return the number that each text stands for."""
     if not is_text(column.type):
         return column
-    encoded = arrow.plain(column)
+    encoded = arrow.plain_column(column)
     encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     found = [missing if text is None else read(text.strip().lower()) for text in texts]

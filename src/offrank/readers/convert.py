@@ -26,9 +26,9 @@ from .files import is_paths
 from .json_text import BadCell, from_json
 from .log import opened
 from .long import LongLog
-from .protection import protected
+from .protection import has_checksums
 from .tables import Piece
-from .unified import in_types, together, unified
+from .unified import in_types, unified, unified_table
 from .wide import WideLog
 
 _GROUP_ROWS = 131_072
@@ -116,7 +116,7 @@ def convert(
         raise UsageError(f"cannot convert {type(log).__name__}", "give the result of read_log")
     with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
-    return Converted(final, rows, dict(skipped), protected(getattr(given, "table", wide.table)))
+    return Converted(final, rows, dict(skipped), has_checksums(getattr(given, "table", wide.table)))
 
 
 def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None) -> tuple[int, Counter[str]]:
@@ -156,7 +156,7 @@ def _written(
     schema = _schema(names, kinds, path)
     with _writer(path, schema) as write:
         for group in _groups(first, found):
-            data = together(group)
+            data = unified_table(group)
             wider = unified(kinds, data.schema)
             if _schema(names, wider, path) != schema:
                 raise _WiderTypesError(wider)
@@ -257,7 +257,7 @@ def _with_numbers(data: pa.RecordBatch, log: WideLog) -> pa.RecordBatch:
     if log.clicks_as == "values" and not _of_text(column.type):
         return data
     if log.clicks_as == "items":
-        found, _ = conversions.item_clicks(column, name, data.column(slate), slate)
+        found, _ = conversions.clicks_from_ids(column, name, data.column(slate), slate)
     else:
         found = conversions.click_lists(column, name)
     offsets = np.append(0, np.cumsum(found.lengths))
@@ -278,7 +278,9 @@ def _lists_of(piece: Piece, renamed: Mapping[str, str], lists: dict[str, pa.Data
     """
     ids = {renamed.get(role, role) for role in ("slate", "candidates")}
     roles = {renamed.get(role, role) for role in ROLES}
-    columns = {name: arrow.plain(one) for name, one in zip(piece.data.schema.names, piece.data.columns, strict=True)}
+    columns = {
+        name: arrow.plain_column(one) for name, one in zip(piece.data.schema.names, piece.data.columns, strict=True)
+    }
     for name, column in columns.items():
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue

@@ -18,7 +18,7 @@ from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed
-from .stored import reading, with_columns
+from .stored import file_errors, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
 from .text_types import cell_error, csv_type, is_as_written, json_types, naming, whole_numbers, with_fractions
 
@@ -127,7 +127,7 @@ class CsvJsonTable:
 
     def _schema(self, path: str) -> pa.Schema:
         """Return the columns in a file, as its first block shows them."""
-        with reading(path, self.kind), naming(path, [], self._before), self._open(path) as stream:
+        with file_errors(path, self.kind), naming(path, [], self._before), self._open(path) as stream:
             if self.kind == "json":
                 first = next(_lines(stream), None)
                 found = pa.schema([]) if first is None else _json_schema(first)
@@ -147,7 +147,7 @@ class CsvJsonTable:
         names = [name for name in found.names if name not in self.kinds and found.field(name).type != pa.string()]
         if not names:
             return found
-        with reading(path, self.kind), naming(path, names, self._before), self._open(path) as stream:
+        with file_errors(path, self.kind), naming(path, names, self._before), self._open(path) as stream:
             texts = next(self._csv(stream, pa.schema(dict.fromkeys(names, pa.binary()))), None)
         if texts is None:
             return found
@@ -166,7 +166,10 @@ class CsvJsonTable:
         with self._open(path) as stream:
             found: Any = None
             while True:
-                with reading(f"{path}, after row {rows}" if json else path, self.kind), naming(path, own, self._before):
+                with (
+                    file_errors(f"{path}, after row {rows}" if json else path, self.kind),
+                    naming(path, own, self._before),
+                ):
                     if found is None:
                         found = _json(stream, wanted) if json else self._checked(stream, wanted, path)
                     data = next(found, None)

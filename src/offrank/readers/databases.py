@@ -17,7 +17,7 @@ import pyarrow as pa
 from ..errors import EmptyLogError, LogError, UsageError, optional
 from .contents import stored
 from .files import Files
-from .streams import Batches, StreamTable, duckdb_errors, quoted, rows_of
+from .streams import Batches, StreamTable, duckdb_errors, quoted, relation_batches
 
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""
@@ -77,7 +77,7 @@ class DuckdbTable(DatabaseTable):
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         with self._opened() as connection:
-            yield from rows_of(connection.sql(f"from {self.select}"), columns)
+            yield from relation_batches(connection.sql(f"from {self.select}"), columns)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

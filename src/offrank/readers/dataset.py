@@ -11,7 +11,7 @@ import numpy as np
 
 from .column_sets import refuse_missing
 from .files import describe
-from .stored import reading
+from .stored import file_errors
 from .tables import MOST_ROWS, Piece
 
 
@@ -33,7 +33,7 @@ class DatasetTable:
         near = {"batch_readahead": 2, "fragment_readahead": 1}  # prefetched data wait in memory
         found = self.dataset.scanner(list(columns), batch_size=MOST_ROWS, use_threads=False, **near).scan_batches()
         while True:
-            with reading(path, "dataset"):
+            with file_errors(path, "dataset"):
                 tagged = next(found, None)
             if tagged is None:
                 return

@@ -65,7 +65,7 @@ class Decoded:
         self.faults = Faults(np.zeros(len(piece.data), np.int16))
         slate, listed = columns["slate"], columns.get("candidates")
         shown = piece.data.column(slate)
-        self.ranks = Ranks(arrow.plain(shown), slate, duplicates) if needed.holes else None
+        self.ranks = Ranks(arrow.plain_column(shown), slate, duplicates) if needed.holes else None
         self.slate = arrow.id_lists(shown, slate) if self.ranks is None else self.ranks.items
         self.candidates = self.slate if listed is None else arrow.id_lists(piece.data.column(listed), listed)
         distinct = self.ranks is None or duplicates != "each"
@@ -81,7 +81,7 @@ class Decoded:
         for name in needed.clusters:
             cluster = piece.data.column(columns[f"clusters:{name}"])
             is_code = pa.types.is_signed_integer(cluster.type) and not cluster.null_count  # as most are
-            self.clusters[name] = arrow.codes(cluster, name) if is_code else self._cluster(f"clusters:{name}")
+            self.clusters[name] = arrow.id_codes(cluster, name) if is_code else self._cluster(f"clusters:{name}")
         self.texts = self._texts() if needed.texts else None
         if top_k is not None:
             self._cut(top_k)
@@ -147,7 +147,7 @@ class Decoded:
         }
 
     def _column(self, name: str) -> Any:
-        return arrow.plain(self.piece.data.column(self.columns[name]))
+        return arrow.plain_column(self.piece.data.column(self.columns[name]))
 
     def _refuse_other_kind(self, found: Lists, name: str) -> None:
         """Refuse ids that are not of the kind of those of the slate."""
@@ -226,7 +226,7 @@ class Decoded:
         """Read clicks that are not written as numbers beside the slate."""
         column, name = self.piece.data.column(self.columns["clicks"]), self.columns["clicks"]
         if self.clicks_as == "items":
-            found, other = conversions.item_clicks(column, name, self._column("slate"), self.columns["slate"])
+            found, other = conversions.clicks_from_ids(column, name, self._column("slate"), self.columns["slate"])
             self.faults.mark(other, rules.CLICKED_OUTSIDE, name)
             return found
         found = conversions.click_lists(column, name)
@@ -270,7 +270,7 @@ class Decoded:
         """Return the code of each row's grouping value [n]; null is refused, since it would group unrelated rows."""
         column = self._column(name)
         self.faults.mark(arrow.nulls(column), rules.NULL, self.columns[name])
-        return arrow.codes(column, self.columns[name])
+        return arrow.id_codes(column, self.columns[name])
 
     def _cluster(self, name: str) -> Integers:
         """Return the code of each row's cluster [n]; each null is a cluster of its own."""
@@ -279,7 +279,7 @@ class Decoded:
             codes = arrow.numbers(column, self.columns[name]).view(np.int64)
             null = np.isnan(codes.view(np.float64))
         else:
-            codes, null = arrow.codes(column, self.columns[name]), arrow.nulls(column)
+            codes, null = arrow.id_codes(column, self.columns[name]), arrow.nulls(column)
         if not null.any():
             return codes
         own = alone((self.piece.rows + self.piece.base).astype(np.uint64))
@@ -324,7 +324,7 @@ class Ranks:
         rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
         place = found.starts[row] + rank
         hole = arrow.nulls(found.values)[place]
-        codes, again = arrow.codes(found.values, name)[place], np.zeros_like(hole)
+        codes, again = arrow.id_codes(found.values, name)[place], np.zeros_like(hole)
         self.repeated: dict[str, Integers] = {}
         if duplicates != "raise":
             again = _again(row, codes, ~hole)

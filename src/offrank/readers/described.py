@@ -96,7 +96,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         fits = (what for what, least in _MAY_BE.items() if rows and not use and holds[name, what] >= least * rows)
         like = "" if name in role_of else near or next(fits, "")
-        shown = samples(first.data, name)
+        shown = _samples(first.data, name)
         columns.append(LogColumn(name, type_in_words(types[name]), role_of.get(name, use), like, shown))
     return tuple(columns)
 
@@ -128,7 +128,7 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         finite = np.isfinite(arrow.numbers(values, name))
         yield "score", int((held & (found.lengths == items.lengths) & ~found.rows_where(~finite)).sum())
     if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
-        ranked = replace(found, values=arrow.codes(values, name))
+        ranked = replace(found, values=arrow.id_codes(values, name))
         outside = items.places(ranked).outside
         yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.places(ranked).twice).sum())
         if "candidates" not in own and (found.lengths > items.lengths).any():
@@ -137,11 +137,11 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """Whether a column holds a number for each item, or a value for the whole impression."""
-    column, impression = data.column(name), arrow.codes(data.column(own["impression"]), own["impression"])
+    column, impression = data.column(name), arrow.id_codes(data.column(own["impression"]), own["impression"])
     if pa.types.is_nested(column.type):
         return
     number = _is_number(column.type)
-    values = arrow.numbers(column, name) if number else arrow.codes(column, name)
+    values = arrow.numbers(column, name) if number else arrow.id_codes(column, name)
     order = np.argsort(impression, kind="stable")  # rows of one impression may be scattered
     impression, ordered = impression[order], values[order]
     same = impression[1:] == impression[:-1]
@@ -156,16 +156,16 @@ def first_look(rows: pa.Table) -> tuple[LogColumn, ...]:
     first = rows.slice(0, 100).combine_chunks()
     batch = first.to_batches()[0]
     return tuple(
-        LogColumn(name, type_in_words(kind), samples=samples(batch, name))
+        LogColumn(name, type_in_words(kind), samples=_samples(batch, name))
         for name, kind in zip(rows.schema.names, rows.schema.types, strict=True)
     )
 
 
-def samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
+def _samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
     """Return the first values of a column that are not null, as texts of bounded length."""
     found = rows.column(name)
     known = np.flatnonzero(~arrow.nulls(found))[:most].tolist()
-    return tuple(_cut(arrow.show(found, row)) for row in known)
+    return tuple(_cut(arrow.show_value(found, row)) for row in known)
 
 
 def _cut(text: str) -> str:

@@ -23,7 +23,7 @@ from .roles.scattered import scattered_roles
 from .spark import SparkTable
 from .streams import CallTable
 from .tables import Table, may_be_null
-from .unfolding import first_rows as few_rows
+from .unfolding import few_rows
 
 
 def format_of(beginning: Beginning) -> Reader | None:
@@ -84,7 +84,7 @@ def _openness(found: Description) -> tuple[bool, bool, bool, int]:
     return bool(found.lacks), not found.instead, bool(found.unsettled), -len(found.roles)
 
 
-def clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, rows: pa.Table | None = None) -> ClicksAs:
+def detect_clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, rows: pa.Table | None = None) -> ClicksAs:
     """Tell how clicks are written, from the first rows; a stream is not looked at, nor one that is opened for it alone.
 
     A column that is called as the role and was not given holds numbers, or nothing where there was no click.

@@ -82,7 +82,7 @@ class ExposedLists:
             kept = variation >= 0
             known, unknown = known or left[UNEXPOSED] < len(variation), unknown or piece
             skipped = dict(Counter(piece.skipped) + left)
-            yield replace(piece, data=arrow.kept(data, kept), rows=piece.rows[kept], skipped=skipped)
+            yield replace(piece, data=arrow.kept_rows(data, kept), rows=piece.rows[kept], skipped=skipped)
         if not known and unknown is not None and self.parts() == 1:
             raise self._unjoined(unknown.data)
 
@@ -230,4 +230,4 @@ def _flat(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return arrow.plain(_flat(column)).cast(pa.large_string())
+    return arrow.plain_column(_flat(column)).cast(pa.large_string())

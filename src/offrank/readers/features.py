@@ -38,7 +38,7 @@ def sparse_features(
             f"column {name!r} holds {kind}, not indices",
             "give feature indices as integers together with their values, or vectors alone: lists of fractions",
         )
-    indices = arrow.codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
+    indices = arrow.id_codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
     faults.mark(lines.rows_where(held.rows_where(indices < 0)), rules.BAD_FEATURE, name)
     if beside is None:
         return SparseFeatures(lines.starts, np.append(held.starts, len(indices)), indices, np.ones(len(indices)))

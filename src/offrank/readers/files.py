@@ -211,7 +211,7 @@ def folders_in(source: Any) -> list[Path]:
     return [Path(one) for one in each if "://" not in str(one) and Path(one).is_dir()]
 
 
-def unread(source: Any, read: Collection[str]) -> list[str]:
+def unread_files(source: Any, read: Collection[str]) -> list[str]:
     """Return the files in the folders that `source` names that are not read, without markers and hidden ones."""
     there = (
         path

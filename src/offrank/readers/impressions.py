@@ -22,7 +22,7 @@ from ..log.rules import Faults
 from . import arrow
 from .conversions import RAW
 from .tables import MOST_ROWS, Piece, Table, TableOver
-from .unified import together
+from .unified import unified_table
 
 _LOWEST = 1000
 """The highest rank number allowed where ranks may be missing: slates are as long as their largest rank."""
@@ -45,7 +45,7 @@ class Rows:
         missing.mark(arrow.nulls(column), rules.NULL, impression)
         if error := missing.first(piece.file, piece.rows, self.show):
             raise error
-        codes = arrow.codes(column, impression)
+        codes = arrow.id_codes(column, impression)
         begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         self.starts: Integers = np.flatnonzero(begins)
         self.ends = np.append(self.starts, len(codes))
@@ -89,7 +89,7 @@ class Rows:
         _, order, begin = self._counted[rank]
         missing = order < 0
         places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
-        return listed(self.piece.data.column(name).take(places), begin)
+        return lists_between(self.piece.data.column(name).take(places), begin)
 
     def differing(self, name: str) -> NDArray[np.bool_]:
         """Return the rows whose value differs from their impression's first row [n]."""
@@ -98,14 +98,14 @@ class Rows:
             values = arrow.numbers(column, name)
             first = values[self.starts][self.of_row]
             return np.asarray((values != first) & ~(np.isnan(values) & np.isnan(first)))
-        codes, nulls = arrow.codes(column, name), arrow.nulls(column)
+        codes, nulls = arrow.id_codes(column, name), arrow.nulls(column)
         found = codes != codes[self.starts][self.of_row]
         return np.asarray(found | (nulls != nulls[self.starts][self.of_row]) if nulls.any() else found)  # 0 is not null
 
     def show(self, column: str, row: int) -> str:
         """Format a value for an error message."""
         raw = RAW + column
-        return arrow.show(self.piece.data.column(raw if raw in self.piece.data.schema.names else column), row)
+        return arrow.show_value(self.piece.data.column(raw if raw in self.piece.data.schema.names else column), row)
 
     def without(self, faults: Faults, outcome: Container[str], earned: Floats) -> Rows:
         """Drop impressions with a faulty row; each counts once, for its first such row.
@@ -124,7 +124,7 @@ class Rows:
         return kept
 
 
-def listed(values: pa.Array, offsets: Integers) -> pa.Array:
+def lists_between(values: pa.Array, offsets: Integers) -> pa.Array:
     """Return values as lists that begin and end at these offsets."""
     values = (
         pa.nulls(len(values), pa.float64()) if pa.types.is_null(values.type) else values
@@ -185,7 +185,7 @@ class GatheredTable(TableOver):
                         group.append(folder / f"{number}-{len(writers)}")
                     streams = [pa.ipc.new_stream(str(group[-1]), data.schema) for group in paths]
                     writers[data.schema] = [open_files.enter_context(stream) for stream in streams]
-                codes = arrow.codes(data.column(self.impression), self.impression).view(np.uint64)
+                codes = arrow.id_codes(data.column(self.impression), self.impression).view(np.uint64)
                 place = hashed(codes) % np.uint64(groups)
                 for number in np.unique(place).tolist():
                     writers[data.schema][number].write_batch(data.filter(pa.array(place == number)))
@@ -194,8 +194,8 @@ class GatheredTable(TableOver):
     def _gathered(self, batches: list[pa.RecordBatch]) -> Iterator[Piece]:
         if not batches:
             return
-        table = together(batches)
-        codes = np.concatenate([arrow.codes(one, self.impression) for one in table.column(self.impression).chunks])
+        table = unified_table(batches)
+        codes = np.concatenate([arrow.id_codes(one, self.impression) for one in table.column(self.impression).chunks])
         which = pa.array(codes).dictionary_encode().indices.to_numpy()  # the number of each, by its first row
         order, counts = np.empty(len(which), np.int64), np.bincount(which)
         _kernels.in_groups(which, np.cumsum(counts) - counts, order)

@@ -38,13 +38,13 @@ class KeptRows(TableOver):
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         for piece in self.table.pieces(part, tuple(dict.fromkeys((*columns, self.column)))):
-            kind = arrow.plain(piece.data.column(self.column)).cast(pa.large_string())
+            kind = arrow.plain_column(piece.data.column(self.column)).cast(pa.large_string())
             kept = pc.fill_null(pc.is_in(kind, pa.array(self.values, pa.large_string())), False)
             rows = piece.rows[np.asarray(kept)]
             left = {self.others: len(kept) - len(rows)} if self.others and len(rows) < len(kept) else {}
             skipped = {**piece.skipped, **left}
             if len(rows) or skipped:
-                data = arrow.kept(piece.data.select(list(columns)), kept)
+                data = arrow.kept_rows(piece.data.select(list(columns)), kept)
                 yield replace(piece, data=data, rows=rows, skipped=skipped)
 
 
@@ -158,9 +158,9 @@ class ClicksBeside:
         return hashed(hashed(both[0]) ^ both[1])
 
     def _codes(self, column: pa.Array, name: str) -> NDArray[np.uint64]:
-        column = arrow.plain(column)
+        column = arrow.plain_column(column)
         in_texts = self._texts and not pa.types.is_nested(column.type)  # lists are no ids, which is told
-        return arrow.codes(column.cast(pa.large_string()) if in_texts else column, name).view(np.uint64)
+        return arrow.id_codes(column.cast(pa.large_string()) if in_texts else column, name).view(np.uint64)
 
     def _marked(self, data: pa.RecordBatch, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> pa.Array:
         """Return the clicks beside the items of some rows, and note which clicks were found, and which came early."""
@@ -169,7 +169,7 @@ class ClicksBeside:
         if self.shown_by.listed:
             lists = arrow.lists(item, self.shown_by.item)
             row = np.repeat(np.arange(len(data)), lists.lengths)
-            impression, item, since = arrow.plain(impression).take(pa.array(row)), lists.values, since[row]
+            impression, item, since = arrow.plain_column(impression).take(pa.array(row)), lists.values, since[row]
         keys, held = self._keys(impression, item), self._clicked
         place = np.minimum(np.searchsorted(held.keys, keys), max(len(held.keys) - 1, 0))
         clicked = held.keys[place] == keys if len(held.keys) else np.zeros(len(keys), np.bool_)
@@ -199,11 +199,9 @@ class ClicksBeside:
             first = _first_of(table, keys)
             if first is None:  # no row at all
                 continue
+            impressions, items = first.column(keys.impression), first.column(keys.item)
             rows = range(min(_SHOWN, len(first)))
-            ids = ", ".join(
-                f"({arrow.show(first.column(keys.impression), row)}, {arrow.show(first.column(keys.item), row)})"
-                for row in rows
-            )
+            ids = ", ".join(f"({arrow.show_value(impressions, row)}, {arrow.show_value(items, row)})" for row in rows)
             said.append(f"{table.describe()} has {keys.impression!r}, {keys.item!r} such as {ids}")
         return LogError(
             f"no click is on an item that was shown: {'; '.join(said)}",
@@ -220,7 +218,7 @@ def _first_of(table: Table, keys: ItemKeys) -> pa.RecordBatch | None:
 def _values(column: pa.Array, name: str, listed: bool) -> pa.Array:
     """Return the ids of a column, or of its lists."""
     try:
-        return arrow.plain(arrow.lists(column, name).values) if listed else arrow.plain(column)
+        return arrow.plain_column(arrow.lists(column, name).values) if listed else arrow.plain_column(column)
     except BadCell:  # which is told when the rows are read
         return pa.array([], pa.string())
 
@@ -231,7 +229,7 @@ def event_times(column: pa.Array, name: str) -> Floats:
     Raises:
         ColumnError: they are no times.
     """
-    column = arrow.plain(column)
+    column = arrow.plain_column(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return arrow.numbers(column, name)
     for zone in (None, "UTC"):

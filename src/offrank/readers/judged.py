@@ -19,7 +19,7 @@ _DOCUMENTS, _SHORT, _LOOKED_AT = 10, 0.1, 100
 files that are looked at."""
 
 
-def judged(beginning: Beginning) -> Description | None:
+def describe_judged(beginning: Beginning) -> Description | None:
     """Describe runs of TREC, their judgments, or both; None of anything else. Of several runs it is the first."""
     kinds: dict[str, list[str]] = {}
     for each in _files(beginning):

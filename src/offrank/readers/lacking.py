@@ -12,7 +12,7 @@ from ..language.spelling import spell
 from ..wording import command_line
 from .beginning import Beginning
 from .description import Description
-from .judged import judged
+from .judged import describe_judged
 from .roles.names import closeness, parts
 from .roles.single import choice_of, costed_choice, lacks_options
 
@@ -31,7 +31,7 @@ def lacks_lists(beginning: Beginning) -> Description | None:
     rows = beginning.rows
     log = beginning.source if isinstance(beginning.source, str) else "LOG"
     told = None if rows is None else _by_columns(rows) or _ab_test(rows, log) or _choices(rows) or _of_ubi(rows, log)
-    return judged(beginning) or told
+    return describe_judged(beginning) or told
 
 
 def _by_columns(rows: pa.Table) -> Description | None:

@@ -28,7 +28,7 @@ from .composed import composed
 from .conversions import is_text
 from .decode import Duplicates
 from .description import Description
-from .detect import clicks_as, format_of, places_said, roles_of
+from .detect import detect_clicks_as, format_of, places_said, roles_of
 from .exposures import with_exposures
 from .files import Files, folders_in
 from .formats.registry import READERS, Reader
@@ -40,7 +40,7 @@ from .roles.columns import groups_of
 from .roles.names import closeness, may_group, order
 from .stored import ParquetTable
 from .tables import Table, holder, schema_of
-from .unfolding import first_rows, in_order, unfolded
+from .unfolding import few_rows, in_order, unfolded
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -221,9 +221,9 @@ def _by_columns(beginning: Beginning, renamed: Mapping[str, str], how: _How) -> 
     except ColumnError as error:
         raise told_of_all(error, table) from None
     given: dict[str, Any] = {"top_k": how.top_k, "duplicates": how.duplicates or "raise", "left_out": left_out}
-    given["clicks_as"] = clicks_as(table, renamed, is_wide=wide, rows=rows)
+    given["clicks_as"] = detect_clicks_as(table, renamed, is_wide=wide, rows=rows)
     if may_group(table.names):
-        given["groups"] = groups_of(table.names, renamed, partial(first_rows, table), of_items=not wide)
+        given["groups"] = groups_of(table.names, renamed, partial(few_rows, table), of_items=not wide)
     if not wide:
         return LongLog(table, renamed, how.invalid, gaps=how.gaps, **given)
     if "position" in renamed:

@@ -21,17 +21,17 @@ from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Engine, Needs, engine_of, refuse_once, stamp_of
 from . import arrow, conversions
 from .column_sets import ASKED_FOR, told_of_all
-from .composed import parts_of
+from .composed import joined_columns
 from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
 from .decode import Duplicates
 from .derived import DerivedTable
 from .description import Description
-from .impressions import GatheredTable, Rows, listed
+from .impressions import GatheredTable, Rows, lists_between
 from .spark import SparkTable
 from .tables import Piece, Table, TableOver, outline, place
 from .unfolding import UnfoldedTable
-from .unified import together
+from .unified import unified_table
 from .wide import Gaps, Invalid, WideLog
 
 FROM_0 = ", positions from 0"
@@ -160,7 +160,7 @@ class LongLog:
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query")]
         text += [{**self.groups, **self.renamed}.get(role, role) for role in sorted(needed.clusters)]
-        text += [*needed.keys, *needed.labels, *parts_of(self.column("impression"), table.names)]
+        text += [*needed.keys, *needed.labels, *joined_columns(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
         numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings, *needed.numbers], pa.float64())
@@ -180,7 +180,7 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
     for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
         if not len(piece.data):
             continue
-        codes = arrow.codes(piece.data.column(impression), impression)
+        codes = arrow.id_codes(piece.data.column(impression), impression)
         ranks = arrow.numbers(conversions.positions(piece.data.column(position)), position)
         from_0 += int((ranks == 0).sum())
         new = np.append(codes[0] != last, codes[1:] != codes[:-1])
@@ -275,12 +275,12 @@ class _WideTable(TableOver):
     def _more_of(self, rest: Piece, piece: Piece) -> int:
         """Return with how many rows of the next file the last impression of a file goes on."""
         name = self.log.column("impression")
-        last, codes = (arrow.codes(one.data.column(name), name) for one in (rest, piece))
+        last, codes = (arrow.id_codes(one.data.column(name), name) for one in (rest, piece))
         return int(np.append(codes != last[-1], True).argmax())
 
     def _joined(self, rest: Piece, more: Piece) -> Piece:
         """Return the rows of two pieces. Those of two files are numbered across all files."""
-        (data,) = together([rest.data, more.data]).combine_chunks().to_batches()
+        (data,) = unified_table([rest.data, more.data]).combine_chunks().to_batches()
         left_out = Counter(rest.skipped) + Counter(more.skipped)
         if rest.file == more.file:
             return replace(rest, data=data, rows=np.concatenate([rest.rows, more.rows]), skipped=left_out)
@@ -347,7 +347,7 @@ class _WideTable(TableOver):
         data, item, position = rows.piece.data, self.log.column("item"), self.log.column("position")
         by_position = {"slate": item, "clicks": self.log.column("click")}
         if name == "candidates" or name in self.log.needed.scores:
-            return listed(data.column(item if name == "candidates" else name), rows.ends)
+            return lists_between(data.column(item if name == "candidates" else name), rows.ends)
         if name in by_position or name in self._by_position:
             return rows.ordered(by_position.get(name, name), position)
         if name in self.log.needed.rankings:

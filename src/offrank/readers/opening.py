@@ -16,11 +16,11 @@ from .csv_json import CsvJsonTable
 from .databases import DATABASES, database, open_database
 from .dataset import DatasetTable
 from .dialect import Dialect
-from .files import Files, expand, find, folders_in, is_paths, suffix, unread
+from .files import Files, expand, find, folders_in, is_paths, suffix, unread_files
 from .spark import SPARK, SparkTable
 from .stored import ArrowTable, OrcTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
-from .tables import MemoryTable, Table, arrow_table, refuse_twice, rows_of, table_of_dicts
+from .tables import MemoryTable, Table, arrow_table, refuse_twice, row_count, table_of_dicts
 from .unfolding import documents
 
 SUFFIXES = {
@@ -115,7 +115,7 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
 def _returned(source: Callable[[], Any]) -> Table:
     """Return what a function returns, which is not called again where that has no rows."""
     first = _table(source(), empty=True)
-    return CallTable(source, _table, [first]) if rows_of(first) != 0 else first
+    return CallTable(source, _table, [first]) if row_count(first) != 0 else first
 
 
 def _spelled(source: str) -> Table | None:
@@ -182,7 +182,7 @@ def passed_over(source: Any, kind: Any = None) -> list[str]:
     kind: the format that was said, if any.
     """
     told = kind if kind in (None, *SUFFIXES.values()) else "that of a reader"
-    return unread(source, _found(source, told, True).paths) if folders_in(source) else []
+    return unread_files(source, _found(source, told, True).paths) if folders_in(source) else []
 
 
 def tables_of(source: Any) -> Sequence[Table]:

@@ -58,7 +58,7 @@ def place_lists(column: pa.Array, name: str) -> Lists:
 
 def _clicks(top: int, rows: pa.RecordBatch) -> pa.Array:
     """Return lists of clicks beside the slate; a place that the slate does not have makes a click of -1."""
-    places, slate = (arrow.plain(column) for column in rows.columns)
+    places, slate = (arrow.plain_column(column) for column in rows.columns)
     found = place_lists(places, rows.schema.names[0])
     shown = arrow.lists(slate, rows.schema.names[1])
     begins = np.cumsum(shown.lengths) - shown.lengths

@@ -19,7 +19,7 @@ _SIZES = 3
 """Fields of the head of a Parquet page before its checksum: the type, and two sizes."""
 
 
-def protected(table: Table) -> bool | None:
+def has_checksums(table: Table) -> bool | None:
     """Whether the first file of a table carries checksums; None of a table in memory, and where that cannot be told."""
     stored: Any = table
     while getattr(stored, "files", None) is None:

@@ -44,7 +44,7 @@ _MOST_VALUES = 1 << 24
 
 
 @contextmanager
-def reading(where: str, kind: str) -> Iterator[None]:
+def file_errors(where: str, kind: str) -> Iterator[None]:
     """Convert the errors of an unreadable file into one exception.
 
     Raises:
@@ -93,7 +93,7 @@ class StoredTable(ABC):
         found, base = [], 0
         for path in self.files.paths:
             first = 0
-            with reading(path, self.kind):
+            with file_errors(path, self.kind):
                 each = self.open(path).rows
             for number, rows in enumerate(each):
                 if rows:
@@ -110,7 +110,7 @@ class StoredTable(ABC):
     def schema(self) -> pa.Schema:
         """Return the columns of the first file, and their types; another may be broken."""
         path = self.files.paths[0]
-        with reading(path, self.kind):
+        with file_errors(path, self.kind):
             own = self.open(path).schema
             names = own.names  # of a damaged file they may be no text
         folders = partition(path) if "=" in path else {}
@@ -125,7 +125,7 @@ class StoredTable(ABC):
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, number, first, base = self._parts[part]
-        with reading(path, self.kind):
+        with file_errors(path, self.kind):
             file = self.open(path)
             own, constant = file.schema.names, dict[str, str | None]()
             if path != self.files.paths[0] or not {*own}.issuperset(columns):
@@ -199,7 +199,7 @@ class ParquetTable(StoredTable):
         return {**vars(self), "_last": {}}
 
     def open(self, path: str) -> ParquetFile:
-        with reading(path, "parquet"):
+        with file_errors(path, "parquet"):
             info = self.files.system.get_file_info(path)
             key, source = (path, info.size, info.mtime_ns), self.files.system.open_input_file(path)
             known = self._last.get(key)
@@ -222,7 +222,7 @@ class ParquetTable(StoredTable):
         """Whether values of a column, or in its lists, may be null, as the first row group says of itself."""
         path = self.files.paths[0]
         file = self.open(path)
-        with reading(path, "parquet"):
+        with file_errors(path, "parquet"):
             told = [one.statistics for one in file.columns(0, [name])] if file.rows else []
         return not told or any(one is None or not one.has_null_count or one.null_count > 0 for one in told)
 

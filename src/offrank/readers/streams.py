@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError, optional
 from ..log.source import read_once
 from . import arrow
-from .stored import reading
+from .stored import file_errors
 from .tables import MOST_ROWS, MemoryTable, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
 
 SQL = "duckdb:"
@@ -132,7 +132,7 @@ class RelationTable(StreamTable):
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         remedy = "keep its connection open, and read nothing else with it meanwhile"
         with duckdb_errors(f"the {self.describe()} cannot be read", remedy):
-            yield from rows_of(self.relation, columns)
+            yield from relation_batches(self.relation, columns)
 
     def __getstate__(self) -> Any:
         raise _unsendable(self.describe(), f"give the query as text, '{SQL}select ...', or use threads")
@@ -154,7 +154,7 @@ class QueryTable(StreamTable):
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         with self._opened() as relation:
-            yield from rows_of(relation, columns)
+            yield from relation_batches(relation, columns)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -184,7 +184,7 @@ def quoted(name: str) -> str:
     return '"{}"'.format(name.replace('"', '""'))
 
 
-def rows_of(relation: Any, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+def relation_batches(relation: Any, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
     """Yield these columns of a DuckDB relation."""
     chosen = relation.project(", ".join(map(quoted, columns)))
     # The method's older name; the capsule of a relation would hold the whole result.
@@ -263,7 +263,7 @@ def _unsendable(where: str, remedy: str) -> UsageError:
 def _record_batches(source: Any) -> Iterator[pa.RecordBatch]:
     """Yield the record batches of a stream of any kind."""
     if hasattr(source, "__arrow_c_stream__"):
-        with reading("the stream", "stream"):
+        with file_errors("the stream", "stream"):
             yield from pa.RecordBatchReader.from_stream(source)
         return
     first = next(source, None)

@@ -22,7 +22,7 @@ from ..log.hashing import distinct_codes
 from ..log.judged import Judged
 from ..running.executors import Progress
 from .files import expand, suffix
-from .text import blocks, is_whole, lines, malformed, naturals, numbers, pairs, words
+from .text import is_whole, line_blocks, lines, malformed, naturals, pairs, parse_numbers, words
 
 _SIZES = (".query", ".group")
 _PIECE = 1000
@@ -142,7 +142,7 @@ class _Gathered:
         before, total = 0, sum(sizes)
         for path, size in zip(paths, sizes, strict=True):
             row, line, done = self.ends[-1], 1, 0
-            for block in blocks(path, b"", _BLOCK):
+            for block in line_blocks(path, b"", _BLOCK):
                 row = self._add(path, line, row, block if done else block.removeprefix(_MARK))
                 line, done = line + block.count(b"\n"), done + len(block)
                 if progress is not None:
@@ -214,7 +214,7 @@ class _Documents:
         self.query = np.full(len(counts), -1)
         named = second[self.named]
         self.query[self.named] = naturals(text, begin[named] + 4, end[named])
-        self.grade, self.ungraded = numbers(text, begin[first], end[first])
+        self.grade, self.ungraded = parse_numbers(text, begin[first], end[first])
         feature = np.ones(len(begin), np.bool_)
         feature[first], feature[named] = False, False
         self.entries, self.begin = counts - 1 - self.named, begin[feature]

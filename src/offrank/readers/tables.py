@@ -44,7 +44,7 @@ class Piece:
 
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""
-        detail = f"{arrow.show(self.data.column(cell.name), cell.index)} {cell.wrong}"
+        detail = f"{arrow.show_value(self.data.column(cell.name), cell.index)} {cell.wrong}"
         return RowError(self.file, int(self.rows[cell.index]), cell.name, rules.BAD_LIST, detail, cell.remedy)
 
 
@@ -100,7 +100,7 @@ def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
 
     They are known for tables in memory, and for Parquet, which has them in its metadata.
     """
-    rows, schema = rows_of(table), schema_of(table)
+    rows, schema = row_count(table), schema_of(table)
     kinds = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
     columns = "".join(f"\n  {name}: {kinds[name]}" if name in kinds else f"\n  {name}" for name in table.names)
     without = "".join(f"\n  left out: {each}" for each in left_out)
@@ -113,7 +113,7 @@ def schema_of(table: Table) -> pa.Schema | None:
     return None if made else getattr(holder(table), "schema", None)
 
 
-def rows_of(table: Table) -> int | None:
+def row_count(table: Table) -> int | None:
     """Return the number of rows of a table, if it is known without reading them."""
     return getattr(holder(table), "num_rows", None)
 

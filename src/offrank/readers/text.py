@@ -94,12 +94,12 @@ def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterato
     Raises:
         LogError: the file is not text, or is a damaged archive.
     """
-    with opened(path) as packed, io.TextIOWrapper(packed, encoding=encoding, errors=errors) as file:
+    with open_bytes(path) as packed, io.TextIOWrapper(packed, encoding=encoding, errors=errors) as file:
         yield from enumerate(file, start=1)
 
 
 @contextmanager
-def opened(path: str) -> Iterator[Any]:
+def open_bytes(path: str) -> Iterator[Any]:
     """Open a file for reading bytes, unpacked if it is packed with gzip.
 
     Raises:
@@ -109,7 +109,7 @@ def opened(path: str) -> Iterator[Any]:
         yield file
 
 
-def blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
+def line_blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
     """Yield a file in pieces of about `size` bytes; each piece but the first starts with a line that begins so.
 
     Raises:
@@ -170,7 +170,7 @@ def naturals(text: bytes, begin: Integers, end: Integers) -> Integers:
     return np.asarray((found if fine.all() else pc.if_else(fine, found, "-1")).cast(pa.int64()))
 
 
-def numbers(text: bytes, begin: Integers, end: Integers) -> tuple[Floats, NDArray[np.bool_]]:
+def parse_numbers(text: bytes, begin: Integers, end: Integers) -> tuple[Floats, NDArray[np.bool_]]:
     """Parse ([words] the numbers, and where there is none)."""
     found = _cut(text, begin, end)
     values, none = np.zeros(len(found)), np.zeros(len(found), np.bool_)
@@ -180,13 +180,13 @@ def numbers(text: bytes, begin: Integers, end: Integers) -> tuple[Floats, NDArra
         pass
     for place, (first, last) in enumerate(zip(begin.tolist(), end.tolist(), strict=True)):
         try:
-            values[place] = number(text[first:last])
+            values[place] = parse_number(text[first:last])
         except ValueError:
             none[place] = True
     return values, none
 
 
-def number(word: bytes) -> float:
+def parse_number(word: bytes) -> float:
     """Parse a word as a number; Python alone would also accept 1_000.
 
     Raises:
@@ -200,7 +200,7 @@ def pairs(text: bytes, begin: Integers, end: Integers) -> tuple[Integers, Intege
     colons = np.flatnonzero(np.frombuffer(text, np.uint8) == ord(":"))
     colon = np.minimum(np.append(colons, len(text))[np.searchsorted(colons, begin)], end - 1)
     index = np.where(colon + 1 < end, naturals(text, begin, colon), -1)
-    return colon + 1, index, *numbers(text, colon + 1, end)
+    return colon + 1, index, *parse_numbers(text, colon + 1, end)
 
 
 def malformed(path: str, line: int, text: str, expected: str, remedy: str) -> LogError:

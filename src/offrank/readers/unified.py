@@ -10,7 +10,7 @@ from ..errors import LogError
 from . import arrow
 
 
-def together(batches: Sequence[pa.RecordBatch]) -> pa.Table:
+def unified_table(batches: Sequence[pa.RecordBatch]) -> pa.Table:
     """Return record batches, perhaps of files with other types, as one table.
 
     Raises:

@@ -34,7 +34,7 @@ class _Place:
     def of(cls, pieces: Sequence[Piece], impression: str, position: str) -> _Place:
         """Look at the lists of some rows."""
         columns = [arrow.plain_columns(piece.data) for piece in pieces]
-        codes = np.concatenate([arrow.codes(one.column(impression), impression) for one in columns])
+        codes = np.concatenate([arrow.id_codes(one.column(impression), impression) for one in columns])
         ranks = np.concatenate(
             [arrow.numbers(conversions.positions(one.column(position)), position) for one in columns]
         )
@@ -64,7 +64,7 @@ class _Place:
         for piece in self.pieces:
             chosen = rows[start : start + len(piece.data)]
             start += len(chosen)
-            found.append(replace(piece, data=arrow.kept(piece.data, chosen), rows=piece.rows[chosen]))
+            found.append(replace(piece, data=arrow.kept_rows(piece.data, chosen), rows=piece.rows[chosen]))
         return [piece for piece in found if len(piece.data)]
 
 

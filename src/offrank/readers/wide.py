@@ -153,7 +153,9 @@ class WideLog:
             raise LogError(f"{where} cannot be read: {error}", remedy) from error
         faults, skipped, dropped, rows = found.faults, dict[str, int](), piece.dropped, None
         if faults.rules or piece.skipped or found.ranks is not None:
-            broken = faults.first(piece.file, piece.rows, lambda name, row: arrow.show(piece.data.column(name), row))
+            broken = faults.first(
+                piece.file, piece.rows, lambda name, row: arrow.show_value(piece.data.column(name), row)
+            )
             if broken is not None and self.invalid == "raise":
                 raise broken
             skipped = dict(Counter(faults.counts()) + Counter(piece.skipped) + Counter(found.repeated()))

@@ -40,7 +40,7 @@ class ClickRates:
         return self.influence - self.influence[cell], own
 
 
-def of_ranks(data: ClickCounts) -> ClickRates:
+def rates_by_rank(data: ClickCounts) -> ClickRates:
     """The click rates of ranks, drawn to a power of the rank; those of a context's values have a level each."""
     (shown, clicked), (value, rank) = data.by_cell(), np.divmod(np.arange(data.cells), data.ranks)
     values = value[:, None] == np.arange(value[-1] + 1)
@@ -58,10 +58,12 @@ def of_ranks(data: ClickCounts) -> ClickRates:
             break
     found = np.exp(columns @ at)
     likes = ClickRates(found, columns @ np.linalg.solve(information, columns.T), np.zeros((data.cells, data.cells)))
-    return drawn(clicked, shown, likes, np.arange(data.cells))
+    return shrunk_rates(clicked, shown, likes, np.arange(data.cells))
 
 
-def drawn(clicked: Floats, shown: Floats, likes: ClickRates, place: Integers, shapes: Floats = _LIKENESS) -> ClickRates:
+def shrunk_rates(
+    clicked: Floats, shown: Floats, likes: ClickRates, place: Integers, shapes: Floats = _LIKENESS
+) -> ClickRates:
     """The click rates of cells, drawn to those of their likes.
 
     place: [cells] which entry of likes is that of a cell; cells of the same entry are like each other. shapes: by

@@ -39,7 +39,7 @@ _LEAST = 0.02
 """Smallest share of the complete information that counts as known of a direction."""
 
 
-def counts(
+def continuation_trials(
     em: EM, here: Parameters, tails: SessionTails | None = None, known: ClickCounts | None = None
 ) -> tuple[Floats, Floats]:
     """[few] expected (successes, trials) of the continuation, each session judged by documents of the others.
@@ -81,9 +81,9 @@ def counts(
     return found
 
 
-def slopes(em: EM, here: Parameters) -> Floats:
+def continuation_slopes(em: EM, here: Parameters) -> Floats:
     """[few] derivatives of the log-posterior with respect to the logits of the continuation."""
-    won, tried = counts(em, here)
+    won, tried = continuation_trials(em, here)
     return np.asarray(won + FLAT.a - here[SHARED] * (tried + FLAT.strength))
 
 
@@ -96,7 +96,7 @@ def solved(em: EM, here: Parameters, tolerance: float, jacobian: Floats | None =
     def followed(logits: Floats, near: Parameters) -> tuple[Parameters, Floats]:
         at = {**near, SHARED: expit(logits)}
         there = em.climbed(at, {}, min(tolerance, TIGHT), FEW, still=True).parameters
-        return there, slopes(em, there)
+        return there, continuation_slopes(em, there)
 
     at = logit(here[SHARED])
     here, slope = followed(at, here)
@@ -167,7 +167,7 @@ class ContinuationFit:
         # One step of Newton's method: what is left of the error is of the order of its square.
         here = em.climbed(here, {}, LOOSE, FEW, still=True).parameters
         jacobian = self.jacobian * (whole.tails.sessions / self.em.tails.sessions)
-        step = _uphill(em, here, jacobian, slopes(em, here))
+        step = _uphill(em, here, jacobian, continuation_slopes(em, here))
         return {**here, SHARED: expit(logit(here[SHARED]) + step)}
 
     @cached_property

@@ -205,7 +205,7 @@ def _along(rows: Floats, numbers: Floats) -> Floats:
     return np.einsum("dp,p->d", rows, numbers)
 
 
-def scored(evidence: Evidence, prior: PriorRegression, design: PriorDesign) -> tuple[float, Floats, Floats]:
+def evidence_slopes(evidence: Evidence, prior: PriorRegression, design: PriorDesign) -> tuple[float, Floats, Floats]:
     """(log-evidence with hyperprior, [d, p + curve] each document's derivatives by the prior's table, those of all)."""
     found, by_a, by_b = evidence(*prior.betas(design).of_seen(len(design.rows)))
     (density, slopes), scores = prior.hyper(design), prior.scores(design, by_a, by_b)
@@ -221,12 +221,12 @@ def best(
     """
 
     def value(table: Floats) -> tuple[float, Floats]:
-        reached, _, slopes = scored(evidence, start.moved(table), design)
+        reached, _, slopes = evidence_slopes(evidence, start.moved(table), design)
         return reached, slopes
 
     def information(table: Floats) -> Floats:
         prior = start.moved(table)
-        _, scores, _ = scored(evidence, prior, design)
+        _, scores, _ = evidence_slopes(evidence, prior, design)
         return np.asarray(scores.T @ scores + prior.curvature(design))
 
     return start.moved(maximise(value, information, start.table, tolerance=tolerance).at)

@@ -5,7 +5,7 @@ theta. A bootstrap of queries moves theta, to first order, by a covariance A^-1 
 documents following, and V the variance of F between random groups of queries (the sandwich of Huber 1967, by clusters
 as Liang and Zeger 1986): `shared`.
 
-Of models learnt from counts, it is the doubt of the chances of cells, and of the documents' prior: `attractions`.
+Of models learnt from counts, it is the doubt of the chances of cells, and of the documents' prior: `attraction_doubt`.
 Attraction is the mean of a posterior, given chances and prior. Its derivative by a chance is its posterior covariance
 with the derivative of the log-likelihood; by the prior's (a, b), that with the logarithms of attraction and of its
 complement. The fitted prior in turn follows the chances, by the implicit function theorem.
@@ -78,7 +78,9 @@ def leading(loadings: Mapping[str, Floats]) -> Floats:
     return np.asarray(np.linalg.eigh(gram)[1][:, ::-1])
 
 
-def reduced(loadings: Mapping[str, Floats], tables: Parameters, strength: Parameters) -> tuple[Parameters, Parameters]:
+def leading_alone(
+    loadings: Mapping[str, Floats], tables: Parameters, strength: Parameters
+) -> tuple[Parameters, Parameters]:
     """(strength, loadings) with the leading directions alone; others make each entry's own strength smaller.
 
     The variance of a Beta of strength s and value v is v (1 - v) / (s + 1); a variance on the logit scale counts
@@ -112,7 +114,7 @@ def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
     return np.asarray(axes[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)) / scale[:, None])
 
 
-def attractions(
+def attraction_doubt(
     found: Attractions, along: Floats, prior: PriorDesign | Beta, doubt: Floats | None = None
 ) -> Uncertainty:
     """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
@@ -176,7 +178,7 @@ def beta_covariance(prior: Beta) -> Floats:
     return np.moveaxis(np.array([[a - both, -both], [-both, b - both]]), 2, 0)
 
 
-def kept(doubts: Mapping[str, Uncertainty]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+def leading_and_own(doubts: Mapping[str, Uncertainty]) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """(strength, loadings) of tables with common directions: the leading ones, the rest as each entry's own doubt."""
     size = max(doubt.loading.shape[1] for doubt in doubts.values())
     padded = {name: np.pad(d.loading, ((0, 0), (0, size - d.loading.shape[1]))) for name, d in doubts.items()}

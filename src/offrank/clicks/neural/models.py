@@ -25,7 +25,7 @@ from ..model import SessionModel
 from ..sessions import Sessions
 from ..ubm import UBM
 from .law import Array, Arrays, Network, NetworkInput, Recurrent, sigmoid, step
-from .training import Batches, first_known, libraries, queries_of, split, train
+from .training import Batches, first_known, hold_out, libraries, queries_of, train
 
 QUERY = "query"
 """The parameter [documents + 1] that maps each document to its query, a row of the table of queries."""
@@ -117,7 +117,7 @@ class RecurrentModel(SessionModel, Network, ABC):
         rng, query_of = np.random.default_rng(self.seed), queries_of(data)
         queries = int(query_of[-1])
         shapes = self.tables(data.documents, queries)
-        known, held = split(data.weight, self.validation, rng)
+        known, held = hold_out(data.weight, self.validation, rng)
         batches = Batches(data, known, self.batch, self.dropped), Batches(data, held, _TESTED)
         begin = self._drawn(data, shapes, rng) if start is None else self._parted(start)
         settings = {name: getattr(self, name) for name in ("rate", "prior", "epochs", "patience")}

@@ -72,7 +72,7 @@ def previous_clicks(shown: NDArray[np.bool_], click: NDArray[np.uint8]) -> NDArr
     return previous
 
 
-def split(weight: Floats, share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def hold_out(weight: Floats, share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """(training weights, held-out weights): a session of weight w is held out a binomial number of times.
 
     Holding out all of its copies at once would remove the commonest sessions. Sums are kept. Where either

@@ -58,7 +58,7 @@ def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:
     Raises:
         ColumnError: it holds no numbers.
     """
-    values = arrow.plain(rows.column(0))
+    values = arrow.plain_column(rows.column(0))
     if not pa.types.is_nested(values.type):
         return pa.array(arrow.numbers(values, reward), from_pandas=True)
     earned = arrow.numbers(pc.list_flatten(values), reward)

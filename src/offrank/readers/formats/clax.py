@@ -97,7 +97,7 @@ class SessionPlaces:
         self.lengths = ids.lengths
         row = np.repeat(np.arange(self.rows), ids.lengths)
         first = np.cumsum(ids.lengths) - ids.lengths
-        kept = arrow.codes(ids.values, "query_doc_ids") > 0
+        kept = arrow.id_codes(ids.values, "query_doc_ids") > 0
         position = (np.arange(len(row)) - first[row]).astype(np.float64)
         if "mask" in piece.data.schema.names:
             kept &= self._flat("mask") > 0

@@ -22,7 +22,7 @@ from .. import _kernels, arrow
 from ..beginning import Beginning
 from ..files import describe, expand
 from ..tables import Piece
-from ..text import blocks, malformed, number
+from ..text import line_blocks, malformed, parse_number
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -70,7 +70,7 @@ def _recognised(beginning: Beginning) -> dict[str, Any] | None:
 
 def category_indices(tokens: Sequence[str], bits: int) -> Integers:
     """Return the index of each category, spelled `feature:value`, in [2, 2^bits) [n]."""
-    codes = arrow.codes(pa.array(tokens, pa.string()), "features").view(np.uint64)
+    codes = arrow.id_codes(pa.array(tokens, pa.string()), "features").view(np.uint64)
     return np.asarray(_NUMERIC + (codes % np.uint64((1 << bits) - _NUMERIC)).astype(np.int64))
 
 
@@ -94,7 +94,7 @@ class PaperTable:
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, line, first = self.paths[part], 1, 0
-        for text in blocks(path, b"example ", self.block_bytes):
+        for text in line_blocks(path, b"example ", self.block_bytes):
             block = _Block(path, line, text, self.bits)
             n = len(block.heads)
             if n:
@@ -122,7 +122,7 @@ class _Block:
         self.indices, self.values = np.empty(most, np.int32), np.empty(most)
         slow = np.empty((most_lines + most, 3), np.int64)
         room = np.uint64((1 << bits) - _NUMERIC)
-        n, lines, slows, self.newlines, wrong, at = _kernels.parse(
+        n, lines, slows, self.newlines, wrong, at = _kernels.parse_impressions(
             data, room, heads, propensity, clicks, ends, self.indices, self.values, slow
         )
         if wrong:
@@ -130,7 +130,7 @@ class _Block:
             raise malformed(path, line + self.newlines, found or "the end", _EXPECTED[wrong], _REMEDY)
         for entry, start, end in slow[:slows].tolist():
             try:
-                read = number(text[start:end])
+                read = parse_number(text[start:end])
             except ValueError:
                 found, where = text[start:end].decode("utf-8", "replace"), text.count(b"\n", 0, start)
                 raise malformed(path, line + where, found, "a number", _REMEDY) from None

@@ -14,7 +14,7 @@ from ..beginning import Beginning, first_rows
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table, tables_of
-from ..roles.events import guess, join_columns, kinds_of, shown_in, time_of
+from ..roles.events import first_impressions, guess, join_columns, kinds_of, time_of
 from ..roles.names import group_columns
 from ..roles.wide import wide_roles
 from ..tables import Table
@@ -110,7 +110,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
 
 def _joined(shown: pa.Table, clicks: pa.Table, *, certain: bool) -> dict[str, str] | None:
     """Return the options by which clicks join what was shown. certain: whether columns of the same name do not do."""
-    seen = shown_in(shown) if len(shown) and len(clicks) else None
+    seen = first_impressions(shown) if len(shown) and len(clicks) else None
     if seen is None:
         return None
     said = join_columns(seen, clicks) if certain else guess(seen, clicks)

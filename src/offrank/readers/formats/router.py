@@ -166,7 +166,7 @@ def ever(table: Table, chosen: str) -> pa.Array:
         value
         for part in range(table.parts())
         for piece in table.pieces(part, (chosen,))
-        for value in arrow.plain(piece.data.column(chosen)).unique().to_pylist()
+        for value in arrow.plain_column(piece.data.column(chosen)).unique().to_pylist()
         if value is not None
     }
     if len(found) > MOST_OPTIONS:

@@ -142,9 +142,9 @@ class ShopEvents(TableOver):
         first = (form.kind[0], form.user, form.session[0], *form.time, form.items)
         wanted = tuple(name for name in dict.fromkeys(first) if name in self.table.names)
         for piece in self.table.pieces(part, wanted):
-            kind = _text(arrow.plain(_at(piece.data, form.kind)), form.kind[-1])
+            kind = _text(arrow.plain_column(_at(piece.data, form.kind)), form.kind[-1])
             kept = pc.fill_null(pc.equal(kind, self.kind), False)
-            rows, made = piece.rows[np.asarray(kept)], self._made(arrow.kept(piece.data, kept))
+            rows, made = piece.rows[np.asarray(kept)], self._made(arrow.kept_rows(piece.data, kept))
             if len(rows) or piece.skipped:
                 yield replace(piece, data=pa.record_batch({name: made[name] for name in columns}), rows=rows)
 
@@ -162,7 +162,7 @@ class ShopEvents(TableOver):
         names = _of_rows(pc.coalesce(*(of[name] for name in form.lists)), row, n)
         shown_in = _text(_at(data, form.lists), form.lists[-1]) if form.lists[0] == form.kind[0] else names
         who = {"user": _text(data.column(form.user), form.user), "session": _session(data, form.session)}
-        codes = [arrow.codes(column, "").view(np.uint64) for column in (*who.values(), shown_in.fill_null(""))]
+        codes = [arrow.id_codes(column, "").view(np.uint64) for column in (*who.values(), shown_in.fill_null(""))]
         mixed = codes[0]
         for each in (*codes[1:], time.view(np.uint64)):
             mixed = hashed(hashed(mixed) ^ each)
@@ -226,9 +226,9 @@ class _Flat:
     def of(cls, data: pa.RecordBatch) -> _Flat:
         lists = arrow.lists(data.column("slate"), "slate")
         row = np.repeat(np.arange(len(data)), lists.lengths)
-        mixed = arrow.codes(lists.values, "slate").view(np.uint64)
+        mixed = arrow.id_codes(lists.values, "slate").view(np.uint64)
         for name in ("user", "session", "list"):
-            mixed = hashed(hashed(mixed) ^ arrow.codes(data.column(name).fill_null(""), name).view(np.uint64)[row])
+            mixed = hashed(hashed(mixed) ^ arrow.id_codes(data.column(name).fill_null(""), name).view(np.uint64)[row])
         time, impression = (np.asarray(data.column(name))[row] for name in ("time", "impression"))
         return cls(mixed, time, impression, lists.values)
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ...errors import LogError
 from ..beginning import Beginning
 from ..files import expand
-from ..text import Impression, TextTable, opened
+from ..text import Impression, TextTable, open_bytes
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -57,7 +57,7 @@ def _recognised(beginning: Beginning) -> dict[str, Any] | None:
 
 def _impressions(path: str) -> Iterator[Impression]:
     """Yield the interactions of a file."""
-    with opened(path) as file:
+    with open_bytes(path) as file:
         try:
             for _, element in ET.iterparse(file, events=("end",)):  # noqa: S314  expat bounds entities itself
                 if element.tag == "session":

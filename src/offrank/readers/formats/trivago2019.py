@@ -87,7 +87,7 @@ class ReferenceClicks(TableOver):
 def _clicks(reference: pa.Array, impressions: pa.Array) -> tuple[pa.Array, int]:
     """Return the clicks beside the lists of hotels, and the references that are not in their list."""
     shown = arrow.lists(impressions, "impressions")
-    hotel = pc.utf8_trim_whitespace(arrow.plain(reference).cast(pa.large_string()))
+    hotel = pc.utf8_trim_whitespace(arrow.plain_column(reference).cast(pa.large_string()))
     row = pa.array(np.repeat(np.arange(len(shown.lengths)), shown.lengths))
     same = pc.fill_null(pc.equal(shown.values.cast(pa.large_string()), hotel.take(row)), False)
     found = np.bincount(row.filter(same), minlength=len(shown.lengths)) > 0

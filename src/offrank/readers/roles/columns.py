@@ -49,7 +49,7 @@ class Column:
         kind = self.data.type
         if conversions.is_temporal(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
             return np.empty(0, np.int64)
-        return by_first(arrow.codes(self.data, self.name))
+        return by_first(arrow.id_codes(self.data, self.name))
 
     @property
     def distinct(self) -> int:
@@ -100,7 +100,7 @@ def of_values(rows: pa.Table) -> dict[str, Column]:
     """Return the columns of a table that hold one value per row, by name."""
     found = {}
     for name in rows.column_names:
-        column = arrow.plain(_joined(rows.column(name)))
+        column = arrow.plain_column(_joined(rows.column(name)))
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if not (pa.types.is_nested(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
             found[name] = Column(name, column)
@@ -204,7 +204,7 @@ def _codes(rows: pa.Table, name: str) -> Integers | None:
         known = numbers[~np.isnan(numbers)]
         return numbers.view(np.int64) if (known == np.floor(known)).all() else None
     try:
-        return arrow.codes(column, name)
+        return arrow.id_codes(column, name)
     except ColumnError:
         return None
 

@@ -55,7 +55,7 @@ class FirstImpressions:
         return {name: pc.unique(_texts(self.rows, name)) for name in (*self.ids, self.item)}
 
 
-def shown_in(rows: pa.Table) -> FirstImpressions | None:
+def first_impressions(rows: pa.Table) -> FirstImpressions | None:
     """Return what rows show, if they are impressions without clicks; None if that is not certain."""
     found = long.long_roles(rows, _NO_CLICK)
     if found.layout == "long" and not found.unsettled and {"impression", "item", "position"} <= found.roles.keys():
@@ -189,7 +189,7 @@ def _pairs(rows: pa.Table, impression: str, item: str) -> pa.Array:
         lists = arrow.lists(items, item)
         ids, items = ids.take(pa.array(np.repeat(np.arange(len(ids)), lists.lengths))), lists.values
     return pc.binary_join_element_wise(
-        ids, arrow.plain(items).cast(pa.large_string()), pa.scalar("\0", pa.large_string())
+        ids, arrow.plain_column(items).cast(pa.large_string()), pa.scalar("\0", pa.large_string())
     )
 
 
@@ -197,7 +197,7 @@ def _texts(rows: pa.Table, name: str) -> pa.Array:
     """Return the values of a column, or of its lists, as texts."""
     found = _flat(rows, name)
     found = arrow.lists(found, name).values if pa.types.is_nested(found.type) else found
-    return arrow.plain(found).cast(pa.large_string())
+    return arrow.plain_column(found).cast(pa.large_string())
 
 
 def _flat(rows: pa.Table, name: str) -> pa.Array:

@@ -43,7 +43,7 @@ class HashedRows:
             self.kept = [self._chosen(one) for one in self.kept]
 
     def _chosen(self, data: pa.RecordBatch) -> pa.RecordBatch:
-        codes = arrow.codes(data.column(self.column), self.column).view(np.uint64)
+        codes = arrow.id_codes(data.column(self.column), self.column).view(np.uint64)
         return data.filter(pa.array(hashed(codes) % np.uint64(self.every) == 0))
 
 

@@ -49,7 +49,7 @@ class ListColumn:
         none = pa.types.is_floating, pa.types.is_nested, pa.types.is_temporal, pa.types.is_boolean, pa.types.is_null
         if any(of(kind) for of in none):
             return None
-        codes = arrow.codes(self.lists.values, self.name)
+        codes = arrow.id_codes(self.lists.values, self.name)
         return replace(self.lists, values=codes, raw=self.lists.values)
 
     @cached_property
@@ -132,7 +132,7 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
     for name in rows.column_names:
         column = rows.column(name).combine_chunks()
         column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-        column = arrow.plain(column) if pa.types.is_run_end_encoded(column.type) else column
+        column = arrow.plain_column(column) if pa.types.is_run_end_encoded(column.type) else column
         kind = column.type
         if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
             found[name] = ListColumn(name, arrow.lists(column, name))
@@ -324,7 +324,7 @@ def _places(rows: pa.Table, shown: ListColumn) -> dict[str, tuple[int, ...]]:
         column = rows.column(name).combine_chunks()
         column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
         try:
-            tops = tops_of(place_lists(arrow.plain(column), name), shown.lists.lengths, name)
+            tops = tops_of(place_lists(arrow.plain_column(column), name), shown.lists.lengths, name)
         except (ColumnError, BadCell):
             continue
         if tops:

@@ -180,6 +180,6 @@ class Tokens:
 
 def as_text(column: pa.Array) -> pa.Array:
     """Return texts of any type as strings."""
-    column = arrow.plain(column)
+    column = arrow.plain_column(column)
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     return column.cast(pa.string())

@@ -68,8 +68,8 @@ def _from_the_top(length: int) -> list[list[int]]:
 
 def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
     """Return the values of the columns of a group as lists, without the places that have no item."""
-    there = np.column_stack([~arrow.nulls(arrow.plain(rows.column(name))) for name in shown])
-    columns = [arrow.plain(rows.column(name)) for name in group]
+    there = np.column_stack([~arrow.nulls(arrow.plain_column(rows.column(name))) for name in shown])
+    columns = [arrow.plain_column(rows.column(name)) for name in group]
     columns = columns if group == shown else _as_numbers(columns)
     kind = [column.type for column in columns]
     common = kind[0] if len({*kind}) == 1 else pa.float64() if all(map(_is_numeric, kind)) else pa.string()

@@ -20,7 +20,7 @@ from ..conversions import positions
 from ..impressions import Rows
 from ..json_text import BadCell
 from ..tables import Piece, Table, schema_of
-from .table import Reshaped, first_rows
+from .table import Reshaped, few_rows
 
 _ROW = "\0row"
 _BESIDE = ("clicks", "slot_propensity", "rank_propensity")
@@ -69,7 +69,7 @@ class RankedTable(Reshaped):
     @cached_property
     def top(self) -> int:
         """Return the position at the top, 0 or 1."""
-        first = first_rows(self.unordered, (self.position,)).column(0)
+        first = few_rows(self.unordered, (self.position,)).column(0)
         try:
             found = [_positions(chunk, self.position) for chunk in first.chunks]
         except BadCell:
@@ -95,7 +95,7 @@ class RankedTable(Reshaped):
         moved = {name: arrow.lists(piece.data.column(name), name, self._held(name)) for name in self._moved(names)}
         faults = self._faults(piece, moved)
         rows = None if faults.which.any() else self._rows(piece, moved, faults)
-        error = faults.first(piece.file, piece.rows, lambda name, row: arrow.show(piece.data.column(name), row))
+        error = faults.first(piece.file, piece.rows, lambda name, row: arrow.show_value(piece.data.column(name), row))
         if error is None:
             data = {name: piece.data.column(name if name in names else self.slate) for name in columns}
             if rows is not None:
@@ -104,7 +104,7 @@ class RankedTable(Reshaped):
         if not self.skip:
             raise error
         keep, skipped = faults.which == 0, dict(Counter(piece.skipped) + Counter(faults.counts()))
-        kept = replace(piece, data=arrow.kept(piece.data, keep), rows=piece.rows[keep], skipped=skipped)
+        kept = replace(piece, data=arrow.kept_rows(piece.data, keep), rows=piece.rows[keep], skipped=skipped)
         return self._ordered(kept, columns)
 
     def _moved(self, names: Sequence[str]) -> list[str]:

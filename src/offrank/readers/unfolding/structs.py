@@ -30,7 +30,7 @@ def leaves(kind: pa.DataType, *, listed: bool = False) -> Iterator[Path]:
 def taken(column: pa.Array, path: Path) -> pa.Array:
     """Return what lies at the end of a path: a value per row, or a list per row if a list was met on the way."""
     for name in path:
-        column = _child(arrow.plain(column), name)
+        column = _child(arrow.plain_column(column), name)
     return column
 
 
@@ -47,7 +47,7 @@ def _child(column: pa.Array, name: str) -> pa.Array:
     offsets = np.asarray(column.offsets)
     held = column.values.slice(offsets[0], offsets[-1] - offsets[0])  # of this slice alone
     null = column.is_null() if column.null_count else None
-    return type(column).from_arrays(pa.array(offsets - offsets[0]), _child(arrow.plain(held), name), mask=null)
+    return type(column).from_arrays(pa.array(offsets - offsets[0]), _child(arrow.plain_column(held), name), mask=null)
 
 
 _LISTS = (*arrow.LISTS, pa.FixedSizeListType, pa.ListViewType, pa.LargeListViewType)

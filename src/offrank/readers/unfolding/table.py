@@ -20,7 +20,7 @@ from ..files import partition
 from ..json_text import BadCell
 from ..stored import StoredTable
 from ..streams import CallTable, OnceTable
-from ..tables import Piece, Table, rows_of, schema_of
+from ..tables import Piece, Table, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
 from .structs import Path, kind_at, leaves, taken
@@ -37,7 +37,7 @@ _LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
 _DOCUMENT = "_source"
 """The column of an exported index that holds the document of each row."""
 FirstRows = Callable[..., pa.Table]
-"""As `first_rows`."""
+"""As `few_rows`."""
 
 
 class Reshaped(ABC):
@@ -58,7 +58,7 @@ class Reshaped(ABC):
 
     @property
     def num_rows(self) -> int | None:
-        return rows_of(self.inner)
+        return row_count(self.inner)
 
     def parts(self) -> int:
         return self.inner.parts()
@@ -124,10 +124,10 @@ class UnfoldedTable(Reshaped):
 def unfolded(table: Table, renamed: Mapping[str, str] | None = None, look: FirstRows | None = None) -> Table:
     """Return a table with its structs, packed texts and numbered columns unfolded; the same table if it has none.
 
-    renamed: role -> column, as the user said it: a column of a role that is a list holds lists. look: `first_rows`,
+    renamed: role -> column, as the user said it: a column of a role that is a list holds lists. look: `few_rows`,
     which may hold what it has read before.
     """
-    table, look = in_lists_by_number(table), look or first_rows
+    table, look = in_lists_by_number(table), look or few_rows
     schema = _schema(table, renamed or {}, look)
     if schema is None:
         return table
@@ -140,7 +140,7 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None, look: First
 
 def documents(table: Table) -> Table:
     """Return a table with its structs alone unfolded; of an exported index, whose rows hold their documents, those."""
-    schema = schema_of(table) or first_rows(table, table.names, 1).schema
+    schema = schema_of(table) or few_rows(table, table.names, 1).schema
     names = _taken(schema, {})
     if _DOCUMENT in schema.names and pa.types.is_struct(schema.field(_DOCUMENT).type):
         inside = f"{_DOCUMENT}."
@@ -173,7 +173,7 @@ def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str], look: Fi
     return text_forms(sample, named, lambda: look(table, lists))
 
 
-def first_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Table:
+def few_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Table:
     """Return the first rows of a table, those of a stream that can be read once too; none if they cannot be read."""
     found: list[pa.RecordBatch] = []
     try:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...clicks.evaluation import Evaluations, Predictor, evaluate
+from ...clicks.evaluation import Evaluations, Predictor, evaluate_models
 from ...clicks.fitted import Fitted
-from ...clicks.summary import known
+from ...clicks.summary import log_findings
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
 from ...report.document import Document
@@ -60,7 +60,7 @@ class ClickEvaluation(Delivered):
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [
-            known(self.findings_by_code(), first.tally, away, self.facts.get("grades")),
+            log_findings(self.findings_by_code(), first.tally, away, self.facts.get("grades")),
             *pages.quantities(self.here, self.ranked, "On this log"),
         ]
         if self.elsewhere is not None:
@@ -121,8 +121,8 @@ def evaluate_clicks(
         fold = GradedFold(fitted := models(found), labels, query_column(fitted, by), grades_by=grades_by)
     cluster = None if cluster == "none" else cluster
     how: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
-    here = evaluate(found, source, **how)
-    elsewhere = None if away is None else evaluate(found, away, **how)
+    here = evaluate_models(found, source, **how)
+    elsewhere = None if away is None else evaluate_models(found, away, **how)
     graded = None if fold is None else fold.read(source, executor, progress)
     ranked = None if graded is None else graded.ndcg(confidence)
     made = facts(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...clicks.harvesting import Harvested, Method, Weigh, harvest
-from ...clicks.summary import known
+from ...clicks.summary import log_findings
 from ...errors import UsageError
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
@@ -82,7 +82,7 @@ class Curve(Delivered):
         how = how if self.option else "The curve has gaps, so pbm and interpol cannot use it."
         parts = (
             Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
-            known(self.findings_by_code(), found.tally),
+            log_findings(self.findings_by_code(), found.tally),
             Section("How to use it", (how,), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )

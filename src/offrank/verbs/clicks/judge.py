@@ -11,7 +11,7 @@ import numpy as np
 
 from ...clicks.fitted import Fitted
 from ...clicks.judgements import GRADES, Judgements
-from ...clicks.summary import known
+from ...clicks.summary import log_findings
 from ...evaluation.reproducibility import Delivered, facts
 from ...frames import check_table_path, plain, write_table
 from ...language import formatting
@@ -76,7 +76,7 @@ class ClickJudgements(Delivered):
         parts = (
             best,
             Section("Grades", tables=(Figures("", ("grade", "from relevance", "documents"), grades),)),
-            known(self.findings_by_code()),
+            log_findings(self.findings_by_code()),
             again(self.facts, "log", "model", "seed"),
         )
         written = f", written to {self.path}" if self.path else ""

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ...clicks.fitted import Fitted
-from ...clicks.summary import known
+from ...clicks.summary import log_findings
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
 from ...frames import check_table_path, plain, write_table
@@ -49,7 +49,7 @@ class PredictedClicks(Delivered):
         slots = formatting.plural(self.rows, "slot", "slots")
         said = f"{formatting.quote(repr(self.fitted))} **predicts {slots}**"
         said += f": {formatting.percent(self.clicked)} of them clicked."
-        parts = (known(self.findings_by_code()), again(self.facts, "log", "model"))
+        parts = (log_findings(self.findings_by_code()), again(self.facts, "log", "model"))
         return self._page(f"{slots}, written to {self.path}", parts, Answer(said, severity=self.severity))
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...clicks.evaluation import Evaluations, evaluate
+from ...clicks.evaluation import Evaluations, evaluate_models
 from ...clicks.fitted import Fitted
-from ...clicks.summary import known
+from ...clicks.summary import log_findings
 from ...errors import AbilityError
 from ...evaluation import arguments
 from ...evaluation.reproducibility import Delivered, facts
@@ -85,7 +85,7 @@ class Selected(Delivered):
         answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
         doubts = Section("Uncertainty of the choice", answers=(answer,), printed=False)
         parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
-        parts.append(known(self.findings_by_code(), tally, note=self.facts.get("grades")))
+        parts.append(log_findings(self.findings_by_code(), tally, note=self.facts.get("grades")))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
         parts.append(again(self.facts, "log", "labels", "logging", "method", "relevance", "cluster", "seed"))
         return self._page(lead, parts, answer)
@@ -154,7 +154,7 @@ def select_clicks(
     drawn = [*chain(*seen.values())]
     read: dict[str, Any] = {"executor": executor, "progress": progress}
     graded = GradedFold(found, labels, column, policy, grades_by, drawn).read(source, **read)
-    here = evaluate(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
+    here = evaluate_models(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
     debiased = _debiased(graded, found, seen, method, **how)
     ranked, counted = graded.ndcg(confidence), cautions_for(CmipEvidence(counted=policy is None))
