@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import NormalDist
 from typing import Any
 
@@ -206,7 +206,7 @@ class Counts:
         return replace(
             row,
             estimate=estimate,
-            bounded=repr(with_bound(row.estimator)),
+            with_bound=partial(with_bound, row.estimator),
             normalised=weighed.normalised,
             sampling_factor=self._sampling_factor,
         )

@@ -15,7 +15,6 @@ from ..estimators.wrappers import SelfNormalised
 from ..inference.spec import IntervalSpec
 from ..language.argument import Unwritten, plain_argument
 from ..language.from_text import USUAL, USUAL_OF_ARMS, impression_totals, reward_range
-from ..language.outputs import inputs_in
 from ..log.source import Source
 from ..policies.balanced import in_balance
 from ..policies.base import Policy
@@ -34,7 +33,7 @@ class Plan:
     """What is asked of a log, as objects: targets by name, what drew the log, the estimators and the examination.
 
     - several: whether the targets were given by name or as a list, even if it is one.
-    - usual: whether nobody named estimators. inputs: texts that may name files.
+    - usual: whether nobody named estimators. inputs: what was given, whose texts may name files.
     - baseline: the target, or `logged`, that all others are compared with; None if they are not.
     """
 
@@ -44,7 +43,7 @@ class Plan:
     trained: Provenance
     several: bool = False
     usual: bool = False
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[Any, ...] = ()
     baseline: str | None = None
 
 
@@ -78,7 +77,7 @@ def planned(
         made,
         NOTHING if examined is None else examination(examined),
         several=isinstance(target, Mapping | list),
-        inputs=tuple(inputs_in(target, logging, examined, named)),
+        inputs=(target, logging, examined, named),
     )
 
 

@@ -6,7 +6,7 @@ What that estimator is, its kind, stands here too: findings and verdicts read it
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -123,7 +123,8 @@ class Row:
     What findings read besides:
 
     - groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any. method: of the interval.
-    - normalised: whether the weights have expectation 1. bounded: the spelling of the estimator with bounded weights.
+    - normalised: whether the weights have expectation 1. with_bound: makes the
+      estimator with bounded weights, which remedies name.
     - control: mean of the weights after clipping, or the share of the target's items that was logged, or that
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
@@ -157,7 +158,7 @@ class Row:
     slots: int = 0
     method: str = "normal"
     normalised: bool = True
-    bounded: str = "clip(ips, 100)"
+    with_bound: Callable[[], Any] = field(default=lambda: "clip(ips, 100)", compare=False)
     control: float = 1.0
     sampling_factor: float = 1.0
     ess_ratio: float = 1.0

@@ -98,7 +98,7 @@ def items_help(slots: int, kind: str) -> bool:
 
 def _clip(found: Row, verb: str = "clip") -> str:
     """The remedy of bounding the weights. verb: as a sentence begins, if it is the first word."""
-    return Wording("{} the weights ({})", verb, EstimatorOption(found.bounded))
+    return Wording("{} the weights ({})", verb, EstimatorOption(str(found.with_bound())))
 
 
 @finding(
