@@ -14,8 +14,8 @@ def credible_interval(learnt: FitResult, table: str, confidence: float) -> tuple
     """(low, high) of the credible interval of each entry of a table that has strength or loadings.
 
     On the logit scale each end is as far away as the root of the squared distances of the Beta of its strength and of
-    the normal of its loadings, which `draw_tables` adds. An entry of 1 counts as `strength` observations, all of them 1:
-    its interval ends at 1.
+    the normal of its loadings, which `draw_tables` adds. An entry of 1 counts as `strength` observations without
+    exception: its interval ends at 1.
     """
     from scipy.special import betaincinv, ndtri  # scipy is slow to import, and few ask
 
