@@ -26,7 +26,7 @@ from _click_worlds import WORLDS, Log
 from _page import generated
 
 from offrank.clicks import click_model
-from offrank.clicks.counts import ClickCounts
+from offrank.clicks.click_counts import ClickCounts
 from offrank.clicks.documents import Documents
 from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions
 from offrank.clicks.fitted import Fitted

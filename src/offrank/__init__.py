@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .evaluation.result import Result as Result
     from .findings.verdict import Verdict as Verdict
     from .inspection.result import Inspection as Inspection
-    from .inspection.unread import UnreadTable as UnreadTable
+    from .inspection.unread_table import UnreadTable as UnreadTable
     from .policies.balanced import Balanced as Balanced
     from .policies.boosted import Boosted as Boosted
     from .policies.by import By as By
@@ -105,7 +105,7 @@ _HOMES = {
     "Top": "policies.top",
     "Unconfirmed": "policies.unconfirmed",
     "Uniform": "policies.uniform",
-    "UnreadTable": "inspection.unread",
+    "UnreadTable": "inspection.unread_table",
     "Verdict": "findings.verdict",
     "Written": "policies.written",
     "check": "verbs.check",

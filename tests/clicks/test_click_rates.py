@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from offrank.clicks.counts import ClickCounts, count_clicks
+from offrank.clicks.click_counts import ClickCounts, count_clicks
 from offrank.clicks.fit import click_rates
 from offrank.clicks.fit.click_rates import rates_by_rank
 from offrank.clicks.fit.persistence import intraclass, of_mean_ranks

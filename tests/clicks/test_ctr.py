@@ -7,7 +7,7 @@ import pytest
 
 import offrank
 from offrank.clicks import DCTR, GCTR, RCTR, RDCTR, ClickModel
-from offrank.clicks.counts import ClickCounts
+from offrank.clicks.click_counts import ClickCounts
 from offrank.clicks.documents import SlateDocuments
 from tests.clicks.click_patterns import independent
 from tests.clicks.readers import log

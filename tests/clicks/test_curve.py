@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from offrank.clicks import PBM, TrustBias
-from offrank.clicks.counts import ClickCounts
+from offrank.clicks.click_counts import ClickCounts
 from offrank.clicks.examined import mean_attraction, prior_of
 from offrank.clicks.fit.curve import ExaminationCurve, Pooled, fit_curve, walk
 from offrank.clicks.fit.em import expit, logit

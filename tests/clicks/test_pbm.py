@@ -9,7 +9,7 @@ from scipy.integrate import quad
 import offrank
 from offrank.clicks import PBM, UBM, TrustBias
 from offrank.clicks.base import FitResult
-from offrank.clicks.counts import ClickCounts
+from offrank.clicks.click_counts import ClickCounts
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.fit.curve import fit_curve
 from offrank.clicks.fit.posterior import Chances, Fixed, fit_attractions

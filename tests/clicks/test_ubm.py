@@ -10,7 +10,7 @@ import pytest
 import offrank
 from offrank.clicks import PBM, UBM
 from offrank.clicks.base import FitResult
-from offrank.clicks.counts import browsing_cell, rank_of
+from offrank.clicks.click_counts import browsing_cell, rank_of
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.ubm import cells_table
 from offrank.errors import UsageError

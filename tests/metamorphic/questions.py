@@ -12,7 +12,7 @@ import numpy as np
 import offrank
 from offrank.cli import main
 from offrank.clicks import click_model
-from offrank.learning.named import METHODS
+from offrank.learning.methods import METHODS
 from offrank.metrics.comparisons import METRICS
 from offrank.testing.metamorphic import Question, Relation, differences, flat_answer
 from tests.metamorphic.logs import log

@@ -11,7 +11,7 @@ import pytest
 import offrank
 from offrank.clicks.model import CLICK_MODELS
 from offrank.estimators.pseudoinverse.overlap import diagnostics
-from offrank.learning.named import METHODS
+from offrank.learning.methods import METHODS
 from offrank.testing.metamorphic import RELATIONS, Question, Relation, at_once
 from tests.metamorphic import questions
 from tests.metamorphic.known import concerning, unexpected

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from tests.readers import standards
 from tests.readers.test_criteo_paper import TEXT
 from tests.readers.test_events import click_rows, own, ubi, world
-from tests.readers.test_lacking import NONE, SHOP
 from tests.readers.test_recognition import BANDIT, CRITEO, YANDEX
 from tests.readers.test_session_logs import CLAX, SOGOU, written, xml
 from tests.readers.test_shop_events import events, ga4, snowplow
 from tests.readers.test_standards import enriched_event
+from tests.readers.test_without_slates import NONE, SHOP
 
 Place = str | list[str]
 

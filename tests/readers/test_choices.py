@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.inspection.unread import UnreadTable
+from offrank.inspection.unread_table import UnreadTable
 
 N = 1500
 RNG = np.random.default_rng(6)

@@ -13,7 +13,7 @@ import pytest
 import offrank
 from offrank.errors import OffrankError
 from offrank.log.source import Needs, has, needs
-from offrank.readers.stored import ParquetFile
+from offrank.readers.parquet_orc_arrow import ParquetFile
 from tests.readers.plain import contents
 
 ROWS = 12

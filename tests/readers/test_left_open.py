@@ -11,10 +11,10 @@ import pytest
 
 import offrank
 from offrank.errors import ColumnError
-from offrank.inspection.unread import UnreadTable
+from offrank.inspection.unread_table import UnreadTable
 from offrank.log.source import Needs
 from offrank.readers.opening import open_table
-from offrank.readers.stored import ParquetTable
+from offrank.readers.parquet_orc_arrow import ParquetTable
 from offrank.readers.tables import MemoryTable, may_be_null
 from tests.readers.plain import contents
 from tests.readers.samples import SOGOU

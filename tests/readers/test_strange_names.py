@@ -8,7 +8,7 @@ import pytest
 
 import offrank
 from benchmarks._strangers import Form, wide_log, written
-from offrank.inspection.unread import UnreadTable
+from offrank.inspection.unread_table import UnreadTable
 from offrank.readers.long import LongLog
 from offrank.readers.roles.names import closeness
 from offrank.readers.roles.unnamed import like_clicks

@@ -23,7 +23,7 @@ from offrank.clicks import click_model
 from offrank.errors import StateError, UsageError
 from offrank.log.source import Needs, stamp_of
 from offrank.policies import policy
-from offrank.readers.stored import ParquetTable
+from offrank.readers.parquet_orc_arrow import ParquetTable
 from offrank.running import CheckpointFolder, checkpoint, run
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads

@@ -25,7 +25,7 @@ from offrank.policies.base import Policy
 from offrank.simulation import JudgedWorld, SimulatedSource, mslr_like, stratified
 from offrank.simulation import source as source_module
 from offrank.simulation import truth as truth_module
-from offrank.simulation.placed import Placed
+from offrank.simulation.page_policies import Placed
 from offrank.simulation.users import USERS, PBMUser, User, user
 
 QUERIES, DOCUMENTS, SLOTS = 5, 4, 3

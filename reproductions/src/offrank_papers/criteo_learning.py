@@ -16,7 +16,7 @@ import numpy as np
 from offrank.evaluation import arguments
 from offrank.evaluation.result import Result
 from offrank.language.files import scratch
-from offrank.learning.named import learner
+from offrank.learning.methods import learner
 from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.search import Search
 from offrank.learning.splits import OneSlot, Split

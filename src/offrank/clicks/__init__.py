@@ -9,7 +9,7 @@ from ..language.registry import later as _later
 if TYPE_CHECKING:
     from .base import FitResult, Parameters, Role, Roles
     from .chain_models import CCM, CM, DBN, DCM, SDBN
-    from .counts import ClickCounts, browsing_cell
+    from .click_counts import ClickCounts, browsing_cell
     from .documents import SlateDocuments
     from .evaluation import Evaluated, Evaluations
     from .fitted import Fitted
@@ -75,7 +75,7 @@ _HOMES = {
     "CCM": "chain_models",
     "CM": "chain_models",
     "Cascading": "laws",
-    "ClickCounts": "counts",
+    "ClickCounts": "click_counts",
     "ClickLaw": "laws",
     "ClickModel": "model",
     "CountModel": "model",
@@ -106,7 +106,7 @@ _HOMES = {
     "TrustBias": "trust",
     "UBM": "ubm",
     "Upward": "laws",
-    "browsing_cell": "counts",
+    "browsing_cell": "click_counts",
     "click_model": "model",
     "load": "model",
     "of_documents": "model",

@@ -14,7 +14,7 @@ from ..language import Say, silent
 from ..log.batch import Floats
 from ..wording import Option, Wording
 from .base import FitResult, Parameters, Role, Roles
-from .counts import ClickCounts
+from .click_counts import ClickCounts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
 from .fit.persistence import of_mean_ranks

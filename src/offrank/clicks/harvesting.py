@@ -33,7 +33,7 @@ from ..sums.estimate import Caution
 from ..sums.outcome_shape import OutcomeShapeFold
 from ..wording import Option, Wording
 from .base import refuse_sorted
-from .counts import ClickCounts, CountsFold
+from .click_counts import ClickCounts, CountsFold
 from .documents import grouping
 from .sessions import Tally
 

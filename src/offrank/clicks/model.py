@@ -24,7 +24,7 @@ from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..sums.outcome_shape import OutcomeShapeFold
 from . import contexts, documents, features, storage
 from .base import FitResult, Parameters, check_tables, refuse_sorted
-from .counts import ClickCounts, CountsFold, count_clicks
+from .click_counts import ClickCounts, CountsFold, count_clicks
 from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .features import Regression, checked

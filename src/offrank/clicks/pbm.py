@@ -11,8 +11,8 @@ from ..findings import cautions_for
 from ..findings.clicks import FitEvidence
 from ..language import Say, silent
 from .base import FitResult, Parameters, Role, Roles
+from .click_counts import ClickCounts
 from .contexts import CODES, by_value, unlinked
-from .counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.click_rates import rates_by_rank as rates_of_ranks

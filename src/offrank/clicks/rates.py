@@ -10,7 +10,7 @@ import numpy as np
 from ..language import Say, silent
 from ..log.batch import Floats, Integers
 from .base import FitResult, Parameters, Role, Roles
-from .counts import ClickCounts
+from .click_counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign

@@ -15,8 +15,8 @@ from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section
 from ..sums.estimate import Interval
 from .base import FitResult, Role, Roles, ranks_of
+from .click_counts import rank_of
 from .contexts import CODES
-from .counts import rank_of
 from .sessions import Tally
 
 _LONGEST = 20

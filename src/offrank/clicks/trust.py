@@ -12,7 +12,7 @@ from ..findings.clicks import FitEvidence
 from ..language import Say, silent
 from ..log.batch import Floats
 from .base import FitResult, Parameters, Role, Roles
-from .counts import ClickCounts
+from .click_counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, initial_prior, mean_attraction, prior_of
 from .fit.curve import fit_curve
@@ -22,7 +22,7 @@ from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
 from .fit.uncertainty import MOST, Uncertainty, attraction_doubt, directions, leading_and_own
-from .fit.within import information, wider
+from .fit.within_documents import information, wider
 from .laws import ClickLaw, Independent
 from .model import WithPrior, of_documents, of_ranks
 from .pbm import pooled_rank_rates

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from .base import Parameters
-from .counts import ClickCounts, browsing_cell, rank_of
+from .click_counts import ClickCounts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
 from .fit.click_rates import shrunk_rates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..report.document import Item
-from .found import Inspected
+from .inspected import Inspected
 
 _PROPENSITY = 'log["propensity"] = probability  # with which this slate was drawn, in this order'
 _WHOLE = 'log["slate"], log["clicks"] = ["a", "b", "c"], [0, 1, 0]'

@@ -10,11 +10,11 @@ import numpy as np
 from ..checks.logged_by import CONTRADICTED
 from ..language.formatting import Span, percent, plural, quote
 from ..log import rules
-from ..readers.described import LogColumn
+from ..readers.log_columns import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section
 from ..wording import ColumnNames, Option, Wording
 from .advice import better_logs
-from .found import Inspected
+from .inspected import Inspected
 
 _APART = {"outcome": "outcome, not tried", "doubtful": "perhaps an outcome"}
 _OF_SAMPLE = (

@@ -35,8 +35,8 @@ from ..policies.ranking import Ranking
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
-from ..readers.described import LogColumn, described
 from ..readers.description import Layout
+from ..readers.log_columns import LogColumn, described
 from ..readers.long import LongLog
 from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable

@@ -12,7 +12,7 @@ from ..language.outputs import refuse_result
 from ..report.document import Document
 from ..report.printable import Printed
 from . import page
-from .found import Inspected
+from .inspected import Inspected
 from .mapping_file import write_mapping
 
 

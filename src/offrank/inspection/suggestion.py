@@ -19,7 +19,7 @@ from ..policies.registry import policy
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..sums.sampled import SampledRows
-from .found import Next
+from .inspected import Next
 from .passes import HowRead, used
 from .result import Inspection
 

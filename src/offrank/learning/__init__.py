@@ -8,7 +8,7 @@ from ..language.registry import later as _later
 
 if TYPE_CHECKING:
     from .examples import Checkpoint, Learner
-    from .named import METHODS, learner
+    from .methods import METHODS, learner
     from .splits import Split
 
 __all__ = ["METHODS", "Checkpoint", "Learner", "Split", "learner"]
@@ -16,9 +16,9 @@ __all__ = ["METHODS", "Checkpoint", "Learner", "Split", "learner"]
 _HOMES = {
     "Checkpoint": "examples",
     "Learner": "examples",
-    "METHODS": "named",
+    "METHODS": "methods",
     "Split": "splits",
-    "learner": "named",
+    "learner": "methods",
 }
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name

@@ -22,7 +22,7 @@ from ..wording import Option, Wording
 from . import splits
 from .boosting import Boosting
 from .examples import Data, ItemRanks
-from .named import learner
+from .methods import learner
 from .pi_opt import PiOpt
 from .preparation import Preparation, Survey
 from .search import Criterion, Search, Trial

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..errors import OffrankError
 from . import arrow
-from .contents import HEAD
+from .file_kinds import HEAD
 from .files import Files, find, is_paths, refuse_too_long
 from .opening import Opened
 from .tables import Table

@@ -28,7 +28,7 @@ from .log import opened
 from .long import LongLog
 from .protection import has_checksums
 from .tables import Piece
-from .unified import in_types, unified, unified_table
+from .unified_types import in_types, unified, unified_table
 from .wide import WideLog
 
 _GROUP_ROWS = 131_072

@@ -18,7 +18,7 @@ from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed
-from .stored import file_errors, with_columns
+from .parquet_orc_arrow import file_errors, with_columns
 from .tables import Piece, bounded, numbered, refuse_twice
 from .text_types import cell_error, csv_type, is_as_written, json_types, naming, whole_numbers, with_fractions
 

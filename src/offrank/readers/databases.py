@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from ..errors import EmptyLogError, LogError, UsageError, optional
-from .contents import stored
+from .file_kinds import stored
 from .files import Files
 from .streams import Batches, StreamTable, duckdb_errors, quoted, relation_batches
 

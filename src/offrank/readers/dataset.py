@@ -11,7 +11,7 @@ import numpy as np
 
 from .column_sets import refuse_missing
 from .files import describe
-from .stored import file_errors
+from .parquet_orc_arrow import file_errors
 from .tables import MOST_ROWS, Piece
 
 

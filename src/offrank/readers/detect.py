@@ -12,18 +12,18 @@ from ..errors import ColumnError
 from ..log.schema import LONG_ROLES, ROLES
 from ..wording import ColumnNames, Wording, joined
 from .beginning import ROWS, Beginning, first_rows
-from .composed import asked_of_pages, composed_rows, ids_together, of_pages
+from .clicked_indices import column_of, spelled
+from .composite_ids import asked_of_pages, composed_rows, ids_together, of_pages
 from .conversions import ClicksAs
 from .description import Description, RoleEvidence, Unsettled
 from .formats.registry import READERS, Reader
-from .lacking import lacks_lists
-from .places import column_of, spelled
 from .roles import long, wide
 from .roles.scattered import scattered_roles
 from .spark import SparkTable
 from .streams import CallTable
 from .tables import Table, may_be_null
 from .unfolding import few_rows
+from .without_slates import lacks_lists
 
 
 def format_of(beginning: Beginning) -> Reader | None:

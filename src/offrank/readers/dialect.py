@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.csv
 
-from .contents import HEAD, encoding
+from .file_kinds import HEAD, encoding
 
 _ROWS = 200
 """Rows that are looked at."""

@@ -18,10 +18,10 @@ from ..log.source import stamp_of
 from . import arrow
 from .beginning import Beginning, first_rows
 from .joining import event_times
-from .lacking import ExposureColumns, exposure_columns
 from .roles.names import closeness
 from .tables import Piece, Table
 from .unfolding import unfolded
+from .without_slates import ExposureColumns, exposure_columns
 
 UNEXPOSED, SWITCHED, BEFORE = "user-without-exposure", "user-in-two-variations", "user-before-exposure"
 """Rules of rows that are left out: their user was in no variation, in several, or not yet in one."""

@@ -18,8 +18,8 @@ import pyarrow.fs as pafs
 from ..errors import EmptyLogError, LogError, UsageError
 from ..language.from_text import nothing_at
 from ..language.outputs import refuse_undecodable
-from .contents import HEAD, packing
-from .spooled import KEPT, spooled
+from .file_kinds import HEAD, packing
+from .standard_input import KEPT, spooled
 
 DAMAGED = "copy it again: it may be cut off or damaged"
 """The remedy for a file that cannot be unpacked."""

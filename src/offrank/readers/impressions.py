@@ -22,7 +22,7 @@ from ..log.rules import Faults
 from . import arrow
 from .conversions import RAW
 from .tables import MOST_ROWS, Piece, Table, TableOver
-from .unified import unified_table
+from .unified_types import unified_table
 
 _LOWEST = 1000
 """The highest rank number allowed where ranks may be missing: slates are as long as their largest rank."""

@@ -22,9 +22,10 @@ from ..log.source import Source
 from ..wording import ColumnNames, Option, Wording
 from . import arrow
 from .beginning import Beginning
-from .broken import sound
+from .broken_files import sound
+from .clicked_indices import clicks_of_places
 from .column_sets import told_of_all
-from .composed import composed
+from .composite_ids import composed
 from .conversions import is_text
 from .decode import Duplicates
 from .description import Description
@@ -34,11 +35,10 @@ from .files import Files, folders_in
 from .formats.registry import READERS, Reader
 from .long import LongLog
 from .opening import SUFFIXES, passed_over
-from .places import clicks_of_places
+from .parquet_orc_arrow import ParquetTable
 from .refusal import not_joined, not_understood
 from .roles.columns import groups_of
 from .roles.names import closeness, may_group, order
-from .stored import ParquetTable
 from .tables import Table, holder, schema_of
 from .unfolding import few_rows, in_order, unfolded
 from .wide import Gaps, Invalid, WideLog

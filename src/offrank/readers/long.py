@@ -21,17 +21,17 @@ from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Engine, Needs, engine_of, refuse_once, stamp_of
 from . import arrow, conversions
 from .column_sets import ASKED_FOR, told_of_all
-from .composed import joined_columns
+from .composite_ids import joined_columns
+from .computed_columns import DerivedTable
 from .conversions import ClicksAs
 from .csv_json import CsvJsonTable
 from .decode import Duplicates
-from .derived import DerivedTable
 from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
 from .spark import SparkTable
 from .tables import Piece, Table, TableOver, outline, place
 from .unfolding import UnfoldedTable
-from .unified import unified_table
+from .unified_types import unified_table
 from .wide import Gaps, Invalid, WideLog
 
 FROM_0 = ", positions from 0"

@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
-from .contents import kind_of, stored
 from .csv_json import CsvJsonTable
 from .databases import DATABASES, database, open_database
 from .dataset import DatasetTable
 from .dialect import Dialect
+from .file_kinds import kind_of, stored
 from .files import Files, expand, find, folders_in, is_paths, suffix, unread_files
+from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
 from .spark import SPARK, SparkTable
-from .stored import ArrowTable, OrcTable, ParquetTable
 from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
 from .tables import MemoryTable, Table, arrow_table, refuse_twice, row_count, table_of_dicts
 from .unfolding import documents

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from ..errors import OffrankError
 from .checksums import are_beside_batches
 from .files import Files
-from .stored import ArrowTable, ParquetTable
+from .parquet_orc_arrow import ArrowTable, ParquetTable
 from .tables import Table
 
 _CHECKED = ("gzip", "bz2")

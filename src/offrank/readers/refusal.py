@@ -13,10 +13,10 @@ from .beginning import Beginning, first_rows
 from .column_sets import differing, headed, one_of, sets_of
 from .csv_json import CsvJsonTable
 from .description import Description
-from .lacking import lacks_lists
+from .parquet_orc_arrow import StoredTable
 from .roles.wide import wide_roles
-from .stored import StoredTable
 from .tables import Table
+from .without_slates import lacks_lists
 
 _DESCRIBED, _SHORT = 12, 60
 """Columns, and characters of their first values, that are shown of such a table."""

@@ -12,16 +12,16 @@ import pyarrow as pa
 
 from ..errors import LogError
 from . import arrow
+from .computed_columns import DerivedTable
 from .csv_json import CsvJsonTable
-from .derived import DerivedTable
 from .files import Files
 from .long import LongLog
+from .parquet_orc_arrow import StoredTable
 from .roles.scattered import HashedRows
-from .stored import StoredTable
 from .tables import Piece, Table, TableOver
 from .text import TextTable
 from .unfolding import RankedTable, UnfoldedTable
-from .wholeness import whole_lists
+from .whole_lists import whole_lists
 from .wide import WideLog
 
 SAMPLE_ABOVE = 1 << 28

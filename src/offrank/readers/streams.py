@@ -16,7 +16,7 @@ import pyarrow as pa
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError, optional
 from ..log.source import read_once
 from . import arrow
-from .stored import file_errors
+from .parquet_orc_arrow import file_errors
 from .tables import MOST_ROWS, MemoryTable, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
 
 SQL = "duckdb:"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, LogError
 from ..log.batch import Floats, Integers
-from .contents import packing
+from .file_kinds import packing
 from .files import describe
 from .tables import Piece
 

@@ -16,7 +16,7 @@ from ..policies.top import Top
 from ..readers.convert import Converted
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
-from .placed import Placed
+from .page_policies import Placed
 from .truth import Truth
 from .users import GRADE
 from .worlds import JudgedWorld

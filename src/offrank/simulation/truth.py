@@ -15,7 +15,7 @@ from ..language.formatting import with_error
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy, all_items
 from . import _kernels
-from .placed import Placed
+from .page_policies import Placed
 from .users import User
 
 _MOST_SLATES = 1_000_000

@@ -16,7 +16,7 @@ from ..policies.base import Policy, all_items
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.top import Top
 from .judged import Preset
-from .placed import InOrder, Placed
+from .page_policies import InOrder, Placed
 from .rankers import EqualScores, NoisyOracle, Ranker
 from .truth import Truth, truth
 from .users import GRADE, PBMUser, Places, User

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..inspection.looking import look
+from ..inspection.look import look
 from ..inspection.passes import HowRead
 from ..inspection.result import Inspection
-from ..inspection.unread import UnreadTable
+from ..inspection.unread_table import UnreadTable
 from ..readers.sampling import SAMPLE_ABOVE
 from ..readers.wide import Gaps
 from ..running.executors import Executor, Progress

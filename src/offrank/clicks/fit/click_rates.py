@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..counts import ClickCounts
+from ..click_counts import ClickCounts
 
 _SLOPE = -0.5
 """Mean of the prior of the power of the rank by which click rates fall: between the same everywhere, and 1 / rank."""

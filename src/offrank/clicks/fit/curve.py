@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..counts import ClickCounts
+from ..click_counts import ClickCounts
 from . import _kernels
 from .click_rates import ClickRates
 

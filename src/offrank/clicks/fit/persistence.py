@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...log.batch import Floats
-from ..counts import ClickCounts
+from ..click_counts import ClickCounts
 
 _UNKNOWN = 20.0
 """Views of documents that keep their rank, which are added: a log that shows documents once does not tell."""

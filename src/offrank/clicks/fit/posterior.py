@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..counts import ClickCounts
+from ..click_counts import ClickCounts
 from . import _kernels
 from .design import PriorDesign
 from .em import expit, logit

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ...errors import ColumnError, LogError
 from ...log.schema import GROUPING, ROLES
 from .. import arrow
-from ..derived import DerivedTable, always, one_each
+from ..computed_columns import DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles.names import group_columns
 from ..tables import MemoryTable, Table

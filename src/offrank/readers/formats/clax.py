@@ -20,7 +20,7 @@ from ...log.batch import Integers
 from .. import arrow
 from ..beginning import Beginning
 from ..files import find
-from ..stored import ParquetTable
+from ..parquet_orc_arrow import ParquetTable
 from ..tables import Piece
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader

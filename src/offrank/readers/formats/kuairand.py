@@ -13,7 +13,7 @@ import pyarrow as pa
 from ...errors import ColumnError, LogError
 from ...log.rules import NOT_DRAWN
 from ..beginning import Beginning
-from ..derived import Computed, DerivedTable, always, one_each
+from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..files import is_paths
 from ..joining import KeptRows
 from ..opening import open_table

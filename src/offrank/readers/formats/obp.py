@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...errors import LogError, UsageError
 from ..beginning import Beginning
-from ..derived import Computed, DerivedTable, always, in_lists, one_each
+from ..computed_columns import Computed, DerivedTable, always, in_lists, one_each
 from ..npz import array_names, read_arrays
 from ..tables import MemoryTable
 from ..wide import Invalid, WideLog

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ...errors import LogError, UsageError
 from ...log.judged import Judged
 from ..beginning import Beginning
-from ..derived import in_lists
+from ..computed_columns import in_lists
 from ..description import Description
 from ..svmlight import read_svmlight
 from ..tables import MemoryTable

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import ColumnError, OffrankError, UsageError
 from ..beginning import Beginning
-from ..derived import DerivedTable
+from ..computed_columns import DerivedTable
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..opening import open_table, tables_of
 from ..tables import Table

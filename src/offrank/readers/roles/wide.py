@@ -15,14 +15,14 @@ from ...log.rules import DUPLICATE
 from ...wording import ColumnNames, Wording
 from .. import arrow, conversions
 from ..arrow import Lists
+from ..clicked_indices import place_lists, spelled
 from ..conversions import ClicksAs, lists_of_one
 from ..description import Description, Unsettled
 from ..json_text import ONE_KIND, BadCell
-from ..places import place_lists, spelled
 from . import names
 from .choice import Roles, not_after_others
+from .clicked_index import called_as_place, tops_of
 from .columns import always_falls, by_first, of_values
-from .places import called_as_place, tops_of
 from .unnamed import like_clicks
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ...errors import ColumnError
 from .. import arrow
-from ..derived import Computed, DerivedTable
+from ..computed_columns import Computed, DerivedTable
 from ..roles import names
 from ..tables import Table
 

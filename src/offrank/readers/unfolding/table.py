@@ -18,7 +18,7 @@ from ..conversions import is_text
 from ..csv_json import CsvJsonTable
 from ..files import partition
 from ..json_text import BadCell
-from ..stored import StoredTable
+from ..parquet_orc_arrow import StoredTable
 from ..streams import CallTable, OnceTable
 from ..tables import Piece, Table, row_count, schema_of
 from .cells import Form, as_text

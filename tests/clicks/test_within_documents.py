@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from offrank.clicks.counts import ClickCounts
+from offrank.clicks.click_counts import ClickCounts
 from offrank.clicks.fit.posterior import Chances
-from offrank.clicks.fit.within import information, wider
+from offrank.clicks.fit.within_documents import information, wider
 
 HIT, FALSE = np.array([0.9, 0.6, 0.3]), np.array([0.2, 0.1, 0.05])
 ATTRACTION = np.array([0.2, 0.5, 0.8, 0.4])

@@ -11,7 +11,7 @@ import pytest
 
 import offrank
 from offrank.errors import ColumnError, RowError
-from offrank.inspection.unread import UnreadTable
+from offrank.inspection.unread_table import UnreadTable
 from offrank.log.source import Needs
 from offrank.wording import worded
 

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, DCTR, PBM, ClickModel
-from offrank.clicks.counts import ClickCounts, Counting, CountsFold, CountTable, browsing_cell, count_clicks, rank_of
+from offrank.clicks.click_counts import (
+    ClickCounts,
+    Counting,
+    CountsFold,
+    CountTable,
+    browsing_cell,
+    count_clicks,
+    rank_of,
+)
 from offrank.clicks.documents import keys
 from offrank.clicks.sessions import Sessions, SessionsFold, Tally, TrainingData, Weighed
 from offrank.errors import EmptyLogError, UsageError

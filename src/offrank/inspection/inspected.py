@@ -15,8 +15,8 @@ from ..log import rules
 from ..policies.by import By
 from ..policies.registry import policy
 from ..policies.top import Top
-from ..readers.described import LogColumn
 from ..readers.description import Unsettled
+from ..readers.log_columns import LogColumn
 from ..readers.long import FROM_0
 from ..readers.sampling import LogSample
 from ..readers.wide import Gaps

@@ -12,9 +12,9 @@ from ..language.spelling import spell
 from ..wording import command_line
 from .beginning import Beginning
 from .description import Description
-from .judged import describe_judged
 from .roles.names import closeness, parts
 from .roles.single import choice_of, costed_choice, lacks_options
+from .trec_runs import describe_judged
 
 _TO_LOG = (
     "log one row for each list shown: "

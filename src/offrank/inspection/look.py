@@ -21,7 +21,7 @@ from ..readers.wide import Gaps, WideLog
 from .passes import HowRead, look_through
 from .result import Inspection
 from .suggestion import suggestion
-from .unread import UnreadTable, describe_unread
+from .unread_table import UnreadTable, describe_unread
 
 
 def look(

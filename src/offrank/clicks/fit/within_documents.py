@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...log.batch import Floats
-from ..counts import ClickCounts
+from ..click_counts import ClickCounts
 from .posterior import Chances
 
 _EDGE = 1e-9

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from . import arrow, conversions
 from .arrow import Lists
-from .derived import DerivedTable
+from .computed_columns import DerivedTable
 from .tables import Table
 
 _FROM = {":from0": 0, ":from1": 1}

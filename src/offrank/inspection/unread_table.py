@@ -12,11 +12,11 @@ from ..errors import OffrankError
 from ..frames import Plain, plain
 from ..language.outputs import refuse_result
 from ..readers.beginning import Beginning
-from ..readers.described import LogColumn, first_look
+from ..readers.clicked_indices import column_of
 from ..readers.description import Unsettled
 from ..readers.detect import format_of, roles_of
-from ..readers.lacking import lacks_lists
-from ..readers.places import column_of
+from ..readers.log_columns import LogColumn, first_look
+from ..readers.without_slates import lacks_lists
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
 from ..wording import Wording, joined

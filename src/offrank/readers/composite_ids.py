@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ..wording import ColumnNames, Wording
 from . import arrow
-from .derived import DerivedTable
+from .computed_columns import DerivedTable
 from .description import Unsettled
 from .roles import names
 from .roles.columns import Column, is_constant, of_values
