@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.checks.arms import SharedUnitsFold, UnitsFold, UnitsSeen
+from offrank.checks.arms import SharedUnitsFold, UnitsFold
 from offrank.policies import By, policy
 from offrank.running.executors import run
 from offrank.sums.base import total
+from offrank.sums.sampled import Sketch
 
 ROWS = 600
 
@@ -85,9 +86,8 @@ def test_parts_merge_to_the_same_units() -> None:
 
 
 def test_users_of_one_row_are_in_one_arm_whoever_assigned_them() -> None:
-    seen = UnitsSeen(
-        np.arange(4, dtype=np.uint64), *(np.array(one) for one in ([0, 1, 0, 0], [0, 1, 1, 0], [1, 1, 2, 2]))
-    )
+    rows, least, greatest = (np.array(one)[:, None] for one in ([1, 1, 2, 2], [0, 1, 0, 0], [0, 1, 1, 0]))
+    seen = Sketch(np.arange(4, dtype=np.uint64), rows, least, greatest, 4)
     fold = SharedUnitsFold(cast(By, policy("by(arm, {A: top(a), B: top(b)})")), "user")
     found = fold.result({"seen": seen, "rows": np.array([3.0, 3.0])})
     assert (found.shared, found.by_row) == (0.5, 0.5)  # of the two with two rows, and by chance

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 
 import offrank
 from offrank import Counted, Uniform
-from offrank.checks.duplicates import Contents, ContentsFold
+from offrank.checks.duplicates import ContentsFold
 from offrank.findings import cautions_for
 from offrank.findings.log import LogEvidence
 from offrank.simulation import SearchWorld
+from offrank.sums.sampled import sketch
 from offrank.testing import check_fold
 from tests.exact.worlds import world
 from tests.verbs.logs import LOGGING, coins, dice, search
@@ -73,10 +75,14 @@ def test_good_logs_are_not_alarmed() -> None:
     assert "duplicate-rows" not in warnings(coins(4_000))
 
 
+def copies(times: NDArray[np.int64]) -> float:
+    """What is found of contents that occur so often."""
+    return ContentsFold().result(sketch(len(times), np.arange(len(times), dtype=np.uint64), times[:, None]))
+
+
 def contents(*counts: int) -> float:
-    """What is found of contents that occur so often: `counts[i]` of them i + 1 times."""
-    times = np.repeat(np.arange(1, len(counts) + 1), counts)
-    return Contents(np.arange(len(times), dtype=np.uint64), times.astype(np.int64)).repeated()
+    """What is found where `counts[i]` contents occur i + 1 times."""
+    return copies(np.repeat(np.arange(1, len(counts) + 1), counts))
 
 
 def test_how_many_contents_and_copies_it_takes() -> None:
@@ -103,8 +109,7 @@ def test_no_mixture_of_independent_rows_alarms(rate: float) -> None:
         means = rate * rng.lognormal(0, spread, 3_000) if spread else np.full(3_000, rate)
         times = rng.poisson(means)
         times = times[times > 0]
-        found = Contents(np.arange(len(times), dtype=np.uint64), times)
-        assert found.repeated() == 0
+        assert copies(times) == 0
 
 
 @pytest.mark.parametrize("kept", [7, 1_000])

@@ -94,7 +94,7 @@ def test_rows_are_counted_by_user() -> None:
     state, evidence = found(table(clicks, user))
     whole = clicks.sum(axis=1) >= 3  # all, or all but one
     expected = [(np.sum(user == one), whole[user == one].sum(), clicks[user == one].sum()) for one in np.unique(user)]
-    assert sorted(map(tuple, state.counts.tolist())) == sorted(expected)
+    assert sorted(map(tuple, state.sums.tolist())) == sorted(expected)
     assert evidence.users == sum(rows >= 5 for rows, _, _ in expected)
     like = [clicked for rows, all_of, clicked in expected if rows >= 5 and all_of >= 0.7125 * rows]
     assert evidence.carried == pytest.approx(sum(like) / clicks.sum())
@@ -124,10 +124,10 @@ def test_a_user_who_is_looked_at_is_counted_in_full() -> None:
     [batch] = offrank.read_log(log).select(fold.needs() | Needs(frozenset(["clicks"]))).batches(0)
     once = fold.of(batch)
     twice = fold.add(once, batch)
-    assert len(once.hash) == UNITS
-    assert (once.counts == 1).all()
-    assert (twice.hash == once.hash).all()
-    assert (twice.counts == 2).all()
+    assert len(once.key) == UNITS
+    assert (once.sums == 1).all()
+    assert (twice.key == once.key).all()
+    assert (twice.sums == 2).all()
 
 
 def test_without_clicks_a_row_with_a_reward_is_one() -> None:

@@ -19,6 +19,7 @@ from ..policies.top import Top
 from ..sums.base import Fold, Sample
 from ..sums.group_by import GroupBy, Groups
 from ..sums.moments import Moments, MomentsFold
+from ..sums.sampled import Sketch, sketch
 
 _MANY = 30
 """Rows of a value at least that its ranker must explain where nothing else shows that nothing was drawn."""
@@ -91,30 +92,9 @@ class ArmsFold(Fold):
         return Arms(self.column, told, shares, fewest=int(min(rows.values(), default=0)))
 
 
-@dataclass(frozen=True)
-class UnitsSeen:
-    """Units with the smallest hashes: hash [n], the least and the greatest code of their arms [n], and rows [n]."""
-
-    hash: NDArray[np.uint64]
-    least: NDArray[np.int64]
-    greatest: NDArray[np.int64]
-    rows: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls, keys: NDArray[np.uint64], low: NDArray[np.int64], high: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> UnitsSeen:
-        """Return what several rows show of each unit."""
-        unique, place = np.unique(keys, return_inverse=True)
-        least, greatest = np.full(len(unique), np.iinfo(np.int64).max), np.full(len(unique), np.iinfo(np.int64).min)
-        rows = np.zeros(len(unique), np.int64)
-        np.minimum.at(least, place, low)
-        np.maximum.at(greatest, place, high)
-        np.add.at(rows, place, counts)
-        return cls(unique[:UNITS], least[:UNITS], greatest[:UNITS], rows[:UNITS])
-
-    def __add__(self, other: UnitsSeen) -> UnitsSeen:
-        return UnitsSeen.of(*(np.concatenate([vars(self)[name], vars(other)[name]]) for name in vars(self)))
+def _units(codes: NDArray[np.uint64], arm: NDArray[np.int64]) -> Sketch:
+    """Return the number of rows of each unit, with the least and the greatest of their arms, by the units' codes."""
+    return sketch(UNITS, hashed(codes), np.ones((len(arm), 1), np.int64), arm[:, None], arm[:, None])
 
 
 @dataclass(frozen=True)
@@ -128,18 +108,18 @@ class UnitsFold(Fold):
         """Return the columns to read."""
         return Needs(clusters=frozenset([self.column, *self.units]))
 
-    def of(self, batch: LogBatch) -> dict[str, UnitsSeen]:
+    def of(self, batch: LogBatch) -> dict[str, Sketch]:
         codes = batch.dependent((self.column, *self.units))
-        arm, ones = codes[self.column].view(np.int64), np.ones(len(batch), np.int64)
-        return {name: UnitsSeen.of(hashed(codes[name].view(np.uint64)), arm, arm, ones) for name in self.units}
+        arm = codes[self.column].view(np.int64)
+        return {name: _units(codes[name].view(np.uint64), arm) for name in self.units}
 
-    def result(self, state: dict[str, UnitsSeen]) -> str:
+    def result(self, state: dict[str, Sketch]) -> str:
         """Return the first column all of whose values have one arm, where most have several rows; else nothing."""
         return next((name for name in self.units if _constant(state[name])), "")
 
 
-def _constant(seen: UnitsSeen) -> bool:
-    several = seen.rows > 1
+def _constant(seen: Sketch) -> bool:
+    several = seen.sums[:, 0] > 1
     return bool(several.mean() >= _OFTEN and (seen.least == seen.greatest)[several].all()) if len(several) else False
 
 
@@ -156,16 +136,15 @@ class SharedUnitsFold(Fold):
 
     def of(self, batch: LogBatch) -> dict[str, Any]:
         arm, codes = self.arms.arms(batch.contexts), batch.dependent([self.unit])[self.unit]
-        seen = UnitsSeen.of(hashed(codes), arm, arm, np.ones(len(batch), np.int64))
         rows = np.bincount(arm, minlength=len(self.arms.policies)).astype(np.float64)
-        return {"seen": seen, "rows": rows}
+        return {"seen": _units(codes, arm), "rows": rows}
 
     def result(self, state: dict[str, Any]) -> SharedUnitsEvidence:
         seen, rows = state["seen"], state["rows"]
-        several = seen.rows > 1
+        several = seen.sums[:, 0] > 1
         if not several.any():
             return SharedUnitsEvidence(self.arms.column, self.unit)
-        alone = ((rows / rows.sum()) ** seen.rows[several, None]).sum(axis=1)
+        alone = ((rows / rows.sum()) ** seen.sums[several]).sum(axis=1)
         shared = float((seen.least < seen.greatest)[several].mean())
         return SharedUnitsEvidence(self.arms.column, self.unit, shared, float(1 - alone.mean()))
 

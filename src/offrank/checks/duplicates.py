@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Integers, LogBatch, bound, own_bound
+from ..log.batch import Contexts, Integers, LogBatch
 from ..log.hashing import alone
-from ..sums.base import Fold, total
-from ..sums.counts import summed
+from ..sums.base import Fold
+from ..sums.sampled import Sketch, added, bound, sketch
 from . import _kernels
 
 Bits = NDArray[np.uint64]
@@ -27,24 +27,22 @@ _MOST_COPIES = 10
 
 
 @dataclass(frozen=True)
-class Contents:
-    """How often rows of equal content occur. keys: ascending hashes of the contents; counts beside them.
+class ContentsFold(Fold):
+    """Reduces batches to the share of copies: of rows that are equal in what was shown, clicked and otherwise read.
 
-    Those with the smallest hashes are kept. Hashes are independent of how often a content occurs, so this is a
-    random sample of the distinct contents, each with its full count.
+    Hashes are independent of how often a content occurs, so those kept are a random sample of the distinct contents.
     """
 
-    keys: Bits
-    counts: Integers
     kept: int = KEPT
 
-    def __add__(self, other: Contents) -> Contents:
-        if not len(self.keys) or not len(other.keys):
-            return self if len(self.keys) else other
-        keys, counts = summed([self.keys, other.keys], [self.counts, other.counts])
-        return Contents(keys[: self.kept], counts[: self.kept], self.kept)
+    def add(self, part: Sketch | None, batch: LogBatch) -> Sketch:
+        keys = batch.once("contents", lambda: content_keys(batch))
+        keys = keys[keys <= bound(batch, self, part, self.kept)]  # few once this or another part is full
+        found = sketch(self.kept, keys, np.ones((len(keys), 1), np.int64))
+        whole: Sketch = added(batch, self, part, found, self.kept)
+        return whole
 
-    def repeated(self) -> float:
+    def result(self, part: Sketch) -> float:
         """Return a lower bound on the share of duplicate rows; 0 if equal rows may be equal by chance.
 
         Independent impressions, whatever their contents and however likely each, make counts that are a mixture of
@@ -53,44 +51,36 @@ class Contents:
         the mixture). Copies of the whole log break the first law, copies of a part of it the second, from some 7 % of
         a log whose rows are otherwise distinct.
         """
-        if len(self.counts) < _FEWEST:
-            return 0.0
-        return max(self._copies_of_all(), self._copies_of_some())
-
-    def _copies_of_all(self) -> float:
-        known = len(self.counts)
-        most = known / 2 + _DEVIATIONS * math.sqrt(known) / 2
-        whole = {m: int((self.counts % m == 0).sum()) for m in range(2, _MOST_COPIES + 1)}
-        clearest = max(whole.values())
-        alarming = [m for m, count in whole.items() if count >= most and count >= 0.9 * clearest]
-        return (1 - 1 / max(alarming)) * clearest / known if alarming else 0.0
-
-    def _copies_of_some(self) -> float:
-        from scipy.special import pdtr  # P(Poisson <= count)
-
-        once, twice, thrice = (int((self.counts == count).sum()) for count in (1, 2, 3))
-        surely = max(twice - 3 * math.sqrt(twice), 0.0)
-        expected = surely**2 / (1.5 * (once + 3 * math.sqrt(once) + 1))
-        if expected <= 0 or pdtr(thrice, expected) >= _CHANCE:
-            return 0.0
-        return (twice - min(twice, math.sqrt(1.5 * once * thrice))) / float(self.counts.sum())
+        counts = part.sums[:, 0]
+        return max(_copies_of_all(counts), _copies_of_some(counts)) if len(counts) >= _FEWEST else 0.0
 
 
-@dataclass(frozen=True)
-class ContentsFold(Fold):
-    """Counts rows of equal content: shown items, clicks, and every other column that was read."""
+def _copies_of_all(counts: Integers) -> float:
+    known = len(counts)
+    most = known / 2 + _DEVIATIONS * math.sqrt(known) / 2
+    whole = {m: int((counts % m == 0).sum()) for m in range(2, _MOST_COPIES + 1)}
+    clearest = max(whole.values())
+    alarming = [m for m, count in whole.items() if count >= most and count >= 0.9 * clearest]
+    return (1 - 1 / max(alarming)) * clearest / known if alarming else 0.0
 
-    kept: int = KEPT
 
-    def add(self, part: Contents | None, batch: LogBatch) -> Contents:
-        keys = batch.once("contents", lambda: content_keys(batch))
-        # few once this or another part is full
-        keys = keys[keys <= bound(batch, self, keys[:0] if part is None else part.keys, self.kept)]
-        keys, counts = np.unique(keys, return_counts=True)
-        whole: Contents = total(part, Contents(keys[: self.kept], counts[: self.kept], self.kept))
-        if batch.limits is not None:
-            batch.limits.note(self, keys[: self.kept], self.kept, own_bound(whole.keys, self.kept))
-        return whole
+def _copies_of_some(counts: Integers) -> float:
+    from scipy.special import pdtr  # P(Poisson <= count)
+
+    once, twice, thrice = (int((counts == count).sum()) for count in (1, 2, 3))
+    surely = max(twice - 3 * math.sqrt(twice), 0.0)
+    expected = surely**2 / (1.5 * (once + 3 * math.sqrt(once) + 1))
+    if expected <= 0 or pdtr(thrice, expected) >= _CHANCE:
+        return 0.0
+    return (twice - min(twice, math.sqrt(1.5 * once * thrice))) / float(counts.sum())
+
+
+def set_keys(contexts: Contexts, *beside: NDArray[Any]) -> Bits:
+    """Return hashes of the candidates [n], in any order. beside: columns [n, m] of values that are hashed with them."""
+    key, codes = np.zeros(len(contexts.size), np.uint64), contexts.candidates.view(np.uint64)
+    for values in (codes, *map(_kernels.bits, beside)):
+        _kernels.join_sets(key, codes, values, contexts.size)
+    return key
 
 
 def content_keys(batch: LogBatch) -> Bits:

@@ -135,7 +135,7 @@ def log_evidence(
         logging="" if logging is None else repr(logging.confirmed),
         unconfirmed=None if logging is None else logging.departure,
         fit=found.get("fit"),
-        copies=found["contents"].repeated(),
+        copies=found["contents"],
         # each looks at slates and at items at the top
         repeats=worst and replace(worst, chance=min(worst.chance * 2 * len(compared), 1.0)),
         least_repeats=min((one.least for one in compared), default=1.0),

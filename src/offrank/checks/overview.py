@@ -18,6 +18,7 @@ from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
 from ..sums.mean import ratio
 from ..sums.named import NamedColumns
+from ..sums.sampled import Sketch, sketch
 
 KEPT = 4096
 """Maximum of distinct values counted exactly; beyond it, the density of as many hashes is accurate to some 3 %."""
@@ -41,16 +42,6 @@ class Overview:
 
 
 @dataclass(frozen=True)
-class LeastHashes:
-    """The smallest of different hashes, ascending, at most KEPT."""
-
-    kept: NDArray[np.uint64]
-
-    def __add__(self, other: LeastHashes) -> LeastHashes:
-        return LeastHashes(_least(np.append(self.kept, other.kept)))
-
-
-@dataclass(frozen=True)
 class OverviewFold(Fold):
     """Reduces batches to an `Overview`.
 
@@ -67,7 +58,7 @@ class OverviewFold(Fold):
         found = {
             "slots": _counted(contexts.length),
             "candidates": _counted(contexts.size),
-            "hashes": {name: LeastHashes(_least(hashed(values))) for name, values in codes.items()},
+            "hashes": {name: _hashes(values) for name, values in codes.items()},
         }
         if not self.rewards:
             return found
@@ -76,7 +67,7 @@ class OverviewFold(Fold):
 
     def result(self, state: dict[str, Any]) -> Overview:
         slots, candidates = (dict(sorted(state[name].items())) for name in ("slots", "candidates"))
-        distinct = {name: _distinct(hashes.kept) for name, hashes in state["hashes"].items()}
+        distinct = {name: _distinct(hashes.key) for name, hashes in state["hashes"].items()}
         if not self.rewards or not state["slots"]:
             return Overview(slots, candidates, distinct)
         folded = self._earned.result(state["earned"])
@@ -97,8 +88,9 @@ def _counted(sizes: NDArray[np.int64]) -> Counter[int]:
     return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 
-def _least(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    return distinct_codes(hashes)[:KEPT]
+def _hashes(codes: NDArray[np.uint64]) -> Sketch:
+    keys = distinct_codes(hashed(codes))[:KEPT]
+    return sketch(KEPT, keys, np.empty((len(keys), 0)))
 
 
 def _distinct(hashes: NDArray[np.uint64]) -> int:

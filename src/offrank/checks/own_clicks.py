@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.rows import OwnClicksEvidence, chance_of_residuals
-from ..log.batch import Floats, LogBatch, bound, own_bound
+from ..log.batch import Floats, LogBatch
 from ..sums.base import Fold
+from ..sums.sampled import added, bound
 from . import _kernels
+from .duplicates import set_keys
 from .residual_clicks import RANKS, residual_clicks, weighted_fit
 
 Bits = NDArray[np.uint64]
@@ -59,8 +61,6 @@ class CellCounts:
     kept: int = KEPT
 
     def __add__(self, other: CellCounts) -> CellCounts:
-        if not len(self.key) or not len(other.key):
-            return self if len(self.key) else other
         most = min(len(self.key) + len(other.key), self.kept)
         left, right = ((one.key, one.sums, one.low, one.high) for one in (self, other))
         both = tuple(np.empty((most, *one.shape[1:]), one.dtype) for one in left)
@@ -77,17 +77,14 @@ class OwnClicksFold(Fold):
     cells: Of = "item"
     kept: int = KEPT
 
-    def add(self, part: CellCounts | None, batch: LogBatch) -> CellCounts:
-        if part is None:
-            none = np.empty((0, len(self.scores)))
-            part = CellCounts(np.empty(0, np.uint64), np.empty((0, 2 * RANKS, 3)), none, none, self.kept)
+    def add(self, part: CellCounts | None, batch: LogBatch) -> CellCounts | None:
         clicks, context = batch.clicks, self._contexts(batch)
         if clicks is None and batch.outcome is not None and batch.slates.shape[1] == 1:
             clicks = batch.outcome[:, None]  # a reward of one item is as good
         if clicks is None or context is None or not len(batch):
             return part
         items, slates = batch.contexts.candidates.view(np.uint64), batch.slates
-        limit = bound(batch, self, part.key, self.kept)
+        limit = bound(batch, self, part, self.kept)
         at, code = np.empty(slates.size, np.int64), np.empty(slates.size, np.uint64)
         shown = _kernels.shown_cells(context, items, slates, clicks, limit, at, code)  # few, once a part is full
         at, code, table = at[:shown], code[:shown], np.full(1 << (2 * shown).bit_length(), -1)
@@ -101,12 +98,13 @@ class OwnClicksFold(Fold):
         for name, *ends in zip(self.scores, low, high, strict=True):
             _kernels.cell_ends(at, cell, slates, batch.contexts.scores[name], *ends)
         low, high = (np.ascontiguousarray(ends[:, kept].T) for ends in (low, high))
-        merged = part + CellCounts(key[kept], sums, low, high, self.kept)
-        if batch.limits is not None:
-            batch.limits.note(self, key[kept], self.kept, own_bound(merged.key, self.kept))
+        found = CellCounts(key[kept], sums, low, high, self.kept)
+        merged: CellCounts = added(batch, self, part, found, self.kept)
         return merged
 
-    def result(self, part: CellCounts) -> dict[str, OwnClicksEvidence]:
+    def result(self, part: CellCounts | None) -> dict[str, OwnClicksEvidence]:
+        if part is None:
+            return {}
         return {name: self._found(part, place) for place, name in enumerate(self.scores)}
 
     def _contexts(self, batch: LogBatch) -> Bits | None:
@@ -116,9 +114,7 @@ class OwnClicksFold(Fold):
         if self.cells == "item of a query":
             found = batch.contexts.keys.get("query", batch.clusters.get("query"))
             return None if found is None else found.view(np.uint64)
-        key, codes = np.zeros(len(batch), np.uint64), batch.contexts.candidates.view(np.uint64)
-        _kernels.join_sets(key, codes, codes, batch.contexts.size)
-        return key
+        return set_keys(batch.contexts)
 
     def _found(self, state: CellCounts, place: int) -> OwnClicksEvidence:
         low, high, rows = state.low[:, place], state.high[:, place], state.sums[:, :, 0].sum(axis=1)

@@ -21,7 +21,7 @@ from ..policies.base import Policy
 from ..sums.base import Fold
 from ..sums.sampled import SampledRows, SampledRowsFold
 from . import _kernels
-from .duplicates import content_keys
+from .duplicates import content_keys, set_keys
 from .repeats import ENOUGH, By, RepeatRows, repeats, shown_in
 
 Bits = NDArray[np.uint64]
@@ -60,12 +60,10 @@ class WholeContextsFold(Fold):
         return f" group of {self.by}"
 
     def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
-        contexts, key = batch.contexts, np.zeros(len(batch), np.uint64)
+        contexts = batch.contexts
         names = [*self.groups, *(() if self.by == "candidates" else (self.by,))]
         codes = batch.dependent(names)
-        if self.by != "query":
-            items = contexts.candidates.view(np.uint64)
-            _kernels.join_sets(key, items, items, contexts.size)
+        key = np.zeros(len(batch), np.uint64) if self.by == "query" else set_keys(contexts)
         if self.by != "candidates":
             _kernels.join_rows(key, codes[self.by])
         content = batch.once("contents", lambda: content_keys(batch))
@@ -138,11 +136,8 @@ def repeats_of(policy: Policy, samples: Mapping[By, SampledRows]) -> Iterator[Re
 
 def _contexts(rows: SampledRows, apart: Sequence[str]) -> Bits:
     """Return hashes of the candidates with all of their numbers [n]."""
-    contexts, key = rows.contexts, np.zeros(len(rows), np.uint64)
-    items = contexts.candidates.view(np.uint64)
-    columns = [items, *(_kernels.bits(contexts.scores[name]) for name in sorted(contexts.scores) if name not in apart)]
-    for values in columns:
-        _kernels.join_sets(key, items, values, contexts.size)
+    contexts = rows.contexts
+    key = set_keys(contexts, *(contexts.scores[name] for name in sorted(contexts.scores) if name not in apart))
     for name in sorted(contexts.rankings):
         for place in contexts.rankings[name].T:
             code = np.take_along_axis(contexts.candidates, np.maximum(place, 0)[:, None], axis=1)[:, 0]

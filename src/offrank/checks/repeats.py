@@ -24,16 +24,17 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.log import UNLIKELY, Repeats
-from ..log.batch import Contexts, Floats, Integers, LogBatch, bound, own_bound
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.contexts import contexts_of_rows
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import propensities
 from ..sums.base import Fold
+from ..sums.sampled import added, bound
 from . import _kernels
 from .calibration import bennett
-from .duplicates import content_keys
+from .duplicates import content_keys, set_keys
 
 Bits = NDArray[np.uint64]
 By = Literal["candidates", "query", "user"]
@@ -75,8 +76,6 @@ class RepeatRows:
         return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
 
     def __add__(self, other: RepeatRows) -> RepeatRows:
-        if not len(self.key) or not len(other.key):
-            return self if len(self.key) else other
         both: Any = {name: np.concatenate([vars(self)[name], vars(other)[name]]) for name in _COLUMNS}
         return replace(self, **both).take(_ordered(both["key"], both["content"])[: self.kept])
 
@@ -104,47 +103,40 @@ class RepeatsFold(Fold):
             asked |= self.logging.reads("slot_probs")
         return asked if self.by == "candidates" else asked | Needs(clusters=frozenset([self.by]))
 
-    def add(self, part: RepeatRows | None, batch: LogBatch) -> RepeatRows:
-        state = self._nothing() if part is None else part
+    def add(self, part: RepeatRows | None, batch: LogBatch) -> RepeatRows | None:
         # Candidates that are only what was shown are a part of what was drawn, not of what it was drawn from: then the
         # probability of what was shown, given the context, is not known.
         told = np.ones(len(batch), np.bool_)
         if self.by != "query" and not self.logging.any_slate:
             told = batch.contexts.size > batch.contexts.length
         if not told.any():
-            return state
+            return part
         key = (hashed(self._contexts(batch)) & _HIGH) | (batch.once("hashed", lambda: hashed(batch.row)) >> _HALF)
-        key_bound = bound(batch, self, state.key, self.kept)  # few are below, once this or another part is full
+        key_bound = bound(batch, self, part, self.kept)  # few are below, once this or another part is full
         rows = np.flatnonzero((key <= key_bound) & told)
         if not len(rows):
-            return state
+            return part
         content = batch.once("contents", lambda: content_keys(batch))
         if len(rows) > self.kept:
             rows = rows[key[rows] <= np.partition(key[rows], self.kept - 1)[self.kept - 1]]
         rows = rows[_ordered(key[rows], content[rows])[: self.kept]]
         shown, listed = shown_in(batch.contexts, batch.slates, rows)
         propensity, inverse = self._propensities(batch, rows), batch.inverse_inclusion[rows]
-        merged = state + RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed, self.kept)
-        if batch.limits is not None:
-            batch.limits.note(self, key[rows], self.kept, own_bound(merged.key, self.kept))
+        found = RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed, self.kept)
+        merged: RepeatRows = added(batch, self, part, found, self.kept)
         return merged
 
-    def _nothing(self) -> RepeatRows:
-        none, two = np.empty(0, np.uint64), np.empty((0, 2))
-        return RepeatRows(none, two.astype(np.uint64), none, two, np.empty(0), np.empty(0, np.bool_), self.kept)
-
-    def result(self, state: RepeatRows) -> Repeats:
+    def result(self, state: RepeatRows | None) -> Repeats:
+        if state is None:
+            return Repeats(by=self.by)
         every = [repeats(state, place, self.by) for place in (0, 1)]
         return min(every, key=lambda one: one.chance)
 
     def _contexts(self, batch: LogBatch) -> Bits:
         if self.by == "query":
             return batch.dependent([self.by])[self.by]
-        contexts, key = batch.contexts, np.zeros(len(batch), np.uint64)
         names = sorted(self.logging.reads("log_prob").scores) if self.by == "candidates" else []
-        codes = contexts.candidates.view(np.uint64)
-        for values in [codes, *(_kernels.bits(contexts.scores[name]) for name in names)]:
-            _kernels.join_sets(key, codes, values, contexts.size)
+        key = set_keys(batch.contexts, *(batch.contexts.scores[name] for name in names))
         if self.by == "user":
             _kernels.join_rows(key, batch.dependent([self.by])[self.by])
         return key

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..findings.outcome import RobotsEvidence
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..sums.base import Fold
+from ..sums.sampled import Sketch, added, bound, sketch
 from .arms import UNITS
 
 _FEWEST = 5
@@ -28,26 +28,6 @@ _STEPS = 60
 """Steps towards the most likely distributions."""
 _WHOLE = 0.75
 """Share of a list's items, from which nearly all were clicked: all but one of four or five."""
-
-
-@dataclass(frozen=True)
-class UsersSeen:
-    """Users with the smallest hashes: hash [n]; counts [n, 3] of rows, of those clicked whole, and of clicks.
-
-    least, greatest: inclusion of the rows; where it differs, users look as if they had clicked more, or less.
-    """
-
-    hash: NDArray[np.uint64]
-    counts: NDArray[np.int64]
-    least: float = np.inf
-    greatest: float = 0.0
-
-    def __add__(self, other: UsersSeen) -> UsersSeen:
-        keys, place = np.unique(np.concatenate([self.hash, other.hash]), return_inverse=True)
-        counts = np.zeros((len(keys), 3), np.int64)
-        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
-        least, greatest = min(self.least, other.least), max(self.greatest, other.greatest)
-        return UsersSeen(keys[:UNITS], counts[:UNITS], least, greatest)
 
 
 @dataclass(frozen=True)
@@ -63,24 +43,26 @@ class RobotsFold(Fold):
         """Return the columns to read."""
         return Needs(clusters=frozenset([self.unit]))
 
-    def add(self, part: UsersSeen | None, batch: LogBatch) -> UsersSeen:
-        state = UsersSeen(np.zeros(0, np.uint64), np.zeros((0, 3), np.int64)) if part is None else part
+    def add(self, part: Sketch | None, batch: LogBatch) -> Sketch | None:
         if not len(batch) or (batch.clicks is None and batch.outcome is None):
-            return state
+            return part
         keys = hashed(batch.dependent([self.unit])[self.unit])
-        near = np.arange(len(keys)) if len(state.hash) < UNITS else np.flatnonzero(keys <= state.hash[-1])
+        near = np.flatnonzero(keys <= bound(batch, self, part, UNITS))
         if batch.clicks is None:
             clicks, slots = (batch.reward[near] > 0).astype(np.int64), np.ones(len(near), np.int64)
         else:
             clicks, slots = (batch.clicks[near] > 0).sum(axis=1), batch.contexts.length[near]
         counts = np.column_stack([slots > 0, (clicks >= _WHOLE * slots) & (slots > 0), clicks]).astype(np.int64)
-        kept = batch.inclusion
-        return state + UsersSeen(keys[near], counts, float(kept.min()), float(kept.max()))
+        inclusion = batch.inclusion[near, None]
+        found: Sketch = added(batch, self, part, sketch(UNITS, keys[near], counts, inclusion, inclusion), UNITS)
+        return found
 
-    def result(self, state: UsersSeen) -> RobotsEvidence:
-        rows, whole, clicks = state.counts[state.counts[:, 0] >= _FEWEST].T
+    def result(self, state: Sketch | None) -> RobotsEvidence:
+        if state is None:
+            return RobotsEvidence(self.unit)
+        rows, whole, clicks = state.sums[state.sums[:, 0] >= _FEWEST].T
         like = whole >= _RATES[_TOP] * rows
-        if state.least < state.greatest or not like.any() or like.all():
+        if state.least.min() < state.greatest.max() or not like.any() or like.all():
             return RobotsEvidence(self.unit)
         (rows, whole), place = np.unique(np.stack([rows, whole]), axis=1, return_inverse=True)
         users = np.bincount(place.ravel()).astype(np.float64)
@@ -95,7 +77,7 @@ class RobotsFold(Fold):
             robots=float(shares[_TOP:].sum()),
             fewer=float(shares[_FALLS:_TOP].sum()),
             clearer=free - falling,
-            carried=float(clicks[like].sum() / state.counts[:, 2].sum()),
+            carried=float(clicks[like].sum() / state.sums[:, 2].sum()),
         )
 
 

@@ -47,15 +47,6 @@ Clips = dict[tuple[int, int, bool], Moments]
 
 
 @dataclass(frozen=True)
-class ClippedTerms:
-    """The terms of an estimator with weights clipped at `maximum`. rows: how many rows have a larger weight."""
-
-    maximum: float
-    rows: int
-    moments: Moments
-
-
-@dataclass(frozen=True)
 class ClipsFold(Fold):
     """For each pair, the moments of the terms of the rows that a clip changes, both unclipped and clipped.
 
@@ -98,14 +89,17 @@ class ClipsFold(Fold):
         return found
 
 
-def clip_path(state: Clips, number: int, whole: Moments) -> list[ClippedTerms]:
-    """The terms of a pair at every clip that changes any row. whole: the moments of its terms of all rows."""
+def _clip_path(state: Clips, number: int, whole: Moments) -> list[tuple[float, int, Moments]]:
+    """The clips that change any row of a pair: the largest weight, the number of rows that have more, and the moments.
+
+    whole: the moments of its terms of all rows.
+    """
     path, beyond = [], None
     for at in reversed(range(len(CLIPS))):
         beyond = total(beyond, state.get((number, at + 1, False)))
         if (clipped := state.get((number, at, True))) is not None:
             rest = whole if beyond is None else without(whole, beyond)
-            path.append(ClippedTerms(CLIPS[at], clipped.n, rest + clipped))
+            path.append((CLIPS[at], clipped.n, rest + clipped))
     return path[::-1]
 
 
@@ -131,29 +125,34 @@ def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> 
 class Heaviest:
     """The rows of largest weight of each pair: their weight, value, reward, and row number as the sum of two.
 
-    Among equal weights the largest values come first, then the largest rewards, so that the order of the rows does not
-    matter. keep: how many there are at most.
+    keep: how many there are at most.
     """
 
     rows: list[Floats]
     keep: int
 
     def __add__(self, other: Heaviest) -> Heaviest:
-        both = (self.largest(np.concatenate(pair)) for pair in zip(self.rows, other.rows, strict=True))
-        return replace(self, rows=[one[np.lexsort(_keys(one)[::-1])[::-1]] for one in both])
+        both = map(np.concatenate, zip(self.rows, other.rows, strict=True))
+        return replace(self, rows=[_heaviest(rows, self.keep) for rows in both])
 
-    def largest(self, rows: Floats) -> Floats:
-        """Return the heaviest of some rows, in any order."""
-        left, kept = rows, [rows[:0]]
-        for number in range(len(_HEAVY)):
-            more = self.keep - sum(map(len, kept))
-            if len(left) <= more or not more:
-                break
-            key = _keys(left)[number]
-            least = np.partition(key, -more)[-more]
-            kept.append(left[key > least])
-            left = left[key == least]
-        return np.concatenate([*kept, left[: self.keep - sum(map(len, kept))]])
+
+def _heaviest(rows: Floats, keep: int) -> Floats:
+    """Return the heaviest of some rows, the heaviest first.
+
+    Among equal weights the largest values come first, then the largest rewards, so that the order of the rows does not
+    matter.
+    """
+    left, kept = rows, [rows[:0]]
+    for number in range(len(_HEAVY)):
+        more = keep - sum(map(len, kept))
+        if len(left) <= more or not more:
+            break
+        key = _keys(left)[number]
+        least = np.partition(key, -more)[-more]
+        kept.append(left[key > least])
+        left = left[key == least]
+    found = np.concatenate([*kept, left[: keep - sum(map(len, kept))]])
+    return found[np.lexsort(_keys(found)[::-1])[::-1]]
 
 
 @dataclass(frozen=True)
@@ -168,13 +167,12 @@ class HeaviestFold(Fold):
     keep: int = HEAVIEST
 
     def add(self, part: Heaviest | None, batch: LogBatch) -> Heaviest:
-        found = [np.empty((0, len(_HEAVY)))] * len(self.pairs)
-        part = Heaviest(found[:], self.keep) if part is None else part
+        found = [np.empty((0, len(_HEAVY)))] * len(self.pairs) if part is None else list(part.rows)
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             with np.errstate(over="ignore"):
                 size = np.abs((terms.weight / batch.inclusion if batch.sampled else terms.weight).astype(np.float32))
-                known = np.abs(part.rows[number][:, 0].astype(np.float32))
+                known = np.abs(found[number][:, 0].astype(np.float32))
             if len(known) == self.keep:  # few rows of the batch are as heavy as these
                 least = known.min()
             else:
@@ -183,8 +181,9 @@ class HeaviestFold(Fold):
             value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
             base = np.full(len(at), float(batch.base))  # beyond 2^53 a float holds both numbers, and not their sum
             place = batch.row[at] - np.uint64(batch.base)
-            found[number] = part.largest(np.stack([weight, value, batch.reward[at], base, place], axis=1))
-        return part + Heaviest(found, self.keep)
+            rows = np.stack([weight, value, batch.reward[at], base, place], axis=1)
+            found[number] = _heaviest(np.concatenate([found[number], rows]), self.keep)
+        return Heaviest(found, self.keep)
 
 
 def _keys(rows: Floats) -> tuple[Floats, ...]:
@@ -267,11 +266,11 @@ class Diagnostics:
             return
         at, made_rows = counts.columns(*pair), []
         whole = counts.sums.moments.of(tuple(counts.layout.columns.numbers((ROWS, at.value, at.weight))))
-        path = clip_path(clips, self.clipped.index(pair), whole)
+        path = _clip_path(clips, self.clipped.index(pair), whole)
         method = "studentised" if counts.spec.method == "studentised" else "normal"
         spec, stretch = IntervalSpec(method, counts.spec.confidence), math.sqrt(estimate.design_effect or 1.0)
-        for one in path:
-            found = spec.inference(_COLUMNS, {"moments": one.moments})
+        for maximum, beyond, moments in path:
+            found = spec.inference(_COLUMNS, {"moments": moments})
             mean = ratio(VALUE, ROWS if row.estimator.kind.normalisation is None else WEIGHT)
             if row.estimator.kind.normalisation == "control":
                 mean = with_control(VALUE, WEIGHT, ROWS, found.sums.best_slope(VALUE, WEIGHT, ROWS))
@@ -279,7 +278,7 @@ class Diagnostics:
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
             ends = ends.above(0.0) if counts.nonnegative else ends
-            made_rows.append(Clipped(one.maximum, one.rows / estimate.n, ends))
+            made_rows.append(Clipped(maximum, beyond / estimate.n, ends))
         if path:
             yield Path(target, row.name, (*made_rows, Clipped(None, 0.0, _interval(estimate))))
 

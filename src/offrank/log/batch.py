@@ -187,17 +187,6 @@ class ClickSums(NamedTuple):
     kind: Integers
 
 
-def own_bound(keys: NDArray[np.uint64], kept: int) -> np.uint64:
-    """The largest of the keys, ascending, of a state that keeps so many, if it is full."""
-    return keys[-1] if len(keys) == kept else NO_LIMIT
-
-
-def bound(batch: LogBatch, fold: Hashable, keys: NDArray[np.uint64], kept: int) -> np.uint64:
-    """The largest key that a fold may keep of a batch: that of its own state, or of other parts."""
-    own = own_bound(keys, kept)
-    return own if batch.limits is None else min(own, batch.limits.of(fold))
-
-
 @dataclass(frozen=True)
 class LogBatch:
     """Logged impressions: contexts, shown slates and outcomes.

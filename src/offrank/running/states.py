@@ -26,7 +26,7 @@ from ..language.files import most_unpacked, refuse_bomb
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 
-SCHEMA = 10
+SCHEMA = 11
 """The version of the format; it also changes where a state of the same form means something else."""
 
 _HOMES = {
@@ -40,7 +40,6 @@ _HOMES = {
     "ChunkSums": "checks.along",
     "ClusterSums": "sums.buckets",
     "Content": "sums.fingerprint",
-    "Contents": "checks.duplicates",
     "ContextSums": "learning.contexts",
     "Contexts": "log.batch",
     "CountTable": "clicks.counts",
@@ -56,12 +55,12 @@ _HOMES = {
     "Impressions": "checks.rows",
     "KeyedCounts": "sums.counts",
     "Largest": "sums.largest",
-    "LeastHashes": "checks.overview",
     "Moments": "sums.moments",
     "Pile": "clicks.sessions",
     "RepeatRows": "checks.repeats",
     "SampledRows": "sums.sampled",
     "Sessions": "clicks.sessions",
+    "Sketch": "sums.sampled",
     "Slates": "bounds.slates",
     "SparseFeatures": "log.batch",
     "Survey": "learning.preparation",
@@ -70,8 +69,6 @@ _HOMES = {
     "TrainingRows": "reward_models.training",
     "TrainingState": "reward_models.training",
     "Unavailable": "sums.base",
-    "UnitsSeen": "checks.arms",
-    "UsersSeen": "checks.robots",
     "Weighed": "clicks.sessions",
 }
 """The classes that states are made of. Each has an attribute for every argument of its constructor."""

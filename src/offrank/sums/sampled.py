@@ -1,7 +1,8 @@
-"""A random sample of a log's rows, the same under any partition and order: those with the smallest hashes."""
+"""Random samples of a log's rows and keys, the same under any partition and order: those with the smallest hashes."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -115,3 +116,54 @@ def _least(
     fits = max(int((np.cumsum(each)[: rule.kept] <= rule.cells).sum()), 1)
     fits = min(fits, int((key < limit).sum()))
     return order[:fits], min(limit, key[order[fits]]) if fits < len(order) else limit
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """The different keys of a log with the smallest hashes, each with what all of its rows have.
+
+    A bottom-k sketch (Cohen and Kaplan 2007).
+    key [n]: hashes, ascending. sums [n, d]: over the rows. least, greatest [n, m]: of the values of the rows. kept:
+    how many keys there are at most.
+    """
+
+    key: NDArray[np.uint64]
+    sums: NDArray[Any]
+    least: NDArray[Any]
+    greatest: NDArray[Any]
+    kept: int
+
+    def __add__(self, other: Sketch) -> Sketch:
+        columns = ("key", "sums", "least", "greatest")
+        both = (np.concatenate([vars(self)[name], vars(other)[name]]) for name in columns)
+        return sketch(self.kept, *both)
+
+
+def sketch(kept: int, keys: NDArray[np.uint64], sums: NDArray[Any], *ends: NDArray[Any]) -> Sketch:
+    """The sketch of some rows [r]: hashes of their keys, what is summed [r, d], and `least` and `greatest` [r, m]."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    least, greatest = ends or (np.empty((len(keys), 0)),) * 2
+    columns = (np.add, sums), (np.minimum, least), (np.maximum, greatest)
+    sums, least, greatest = (way.reduceat(each[order], first)[:kept] for way, each in columns)
+    return Sketch(keys[first][:kept], sums, least, greatest, kept)
+
+
+def bound(batch: LogBatch, fold: Hashable, part: Any, kept: int) -> np.uint64:
+    """The largest key that a fold may keep of a batch: that of its own part, or of other parts."""
+    own = NO_LIMIT if part is None else _own_bound(part.key, kept)
+    return own if batch.limits is None else min(own, batch.limits.of(fold))
+
+
+def added(batch: LogBatch, fold: Hashable, part: Any, found: Any, kept: int) -> Any:
+    """The sum of a part and of what was found in a batch, each with `key` [n] ascending; other parts are told of it."""
+    whole = total(part, found)
+    if batch.limits is not None:
+        batch.limits.note(fold, found.key, kept, _own_bound(whole.key, kept))
+    return whole
+
+
+def _own_bound(key: NDArray[np.uint64], kept: int) -> np.uint64:
+    """The largest of the keys of a part that keeps so many, if it is full."""
+    return key[-1] if len(key) == kept else NO_LIMIT
