@@ -13,7 +13,6 @@ import offrank
 from offrank.estimators import ESTIMATORS, estimator
 from offrank.estimators.design import design_fold
 from offrank.estimators.fold import Layout
-from offrank.estimators.wrappers import without_normalisation
 from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Ability, Needs
 from offrank.policies import PlackettLuce, policy, propensities
@@ -41,7 +40,7 @@ REPEATS = 31
 def made(name: str) -> Any:
     """The weighting of an example."""
     given = EXAMPLES[name]
-    return without_normalisation(estimator(given).with_examination(EXAMINATION))
+    return estimator(given).with_examination(EXAMINATION).unnormalised
 
 
 def contexts_of(shape: str, repeats: int = REPEATS) -> LogBatch:
@@ -79,7 +78,7 @@ def found(
 def enumerated(shape: str, logging: str, target: str, name: str, n: int) -> Design:
     """The same from every slate that the logging policy can show, by the weights that the estimator gives it."""
     batch, one = world(shape, "position").batch(policy(logging)), made(name)
-    weighting: Any = without_normalisation(one).weighting
+    weighting: Any = one.unnormalised.weighting
     plain = weighting
     while hasattr(plain, "base"):
         plain = plain.base

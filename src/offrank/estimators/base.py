@@ -72,6 +72,11 @@ class Estimator(Spelled, ABC):
         """How it weights the logged rewards; None where it does not use them."""
 
     @property
+    def unnormalised(self) -> Estimator:
+        """The estimator without self-normalisation."""
+        return self
+
+    @property
     def normalised(self) -> bool:
         """Whether its weights have expectation 1, which is known before any model is read."""
         return self.weighting is not None and self.weighting.normalised

@@ -11,7 +11,7 @@ from ..log.batch import Floats
 from .base import Estimator
 from .bounded import Bounded, Limit
 from .registry import ESTIMATORS
-from .wrappers import SelfNormalised, wrapped
+from .wrappers import wrapped
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +36,6 @@ class Clip(Bounded):
 
 
 @ESTIMATORS.register
-def clip(base: Estimator | SelfNormalised, maximum: Limit) -> Estimator | SelfNormalised:
+def clip(base: Estimator, maximum: Limit) -> Estimator:
     """The estimator with no weight above `maximum`, self-normalised if it was before; `auto`: left to the data."""
     return wrapped(base, lambda inner: Clip(inner, maximum))

@@ -15,9 +15,9 @@ from ..policies.propensities import Propensities
 from .base import Estimator, Reference, Terms, Weighted, Weights
 from .items import Form, Interpol
 from .registry import ESTIMATORS
-from .wrappers import SelfNormalised, self_normalised, without_normalisation
+from .wrappers import self_normalised
 
-Family = dict[str, Estimator | SelfNormalised]
+Family = dict[str, Estimator]
 """The estimators of one spelling, each by its own spelling; the one with the fewest assumptions comes first."""
 
 
@@ -93,13 +93,13 @@ def interpol(
     return Interpol(window=window, form=form, examination=examination)
 
 
-def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] | None) -> Family:
+def family(estimator: Estimator, examination: Sequence[float] | None) -> Family:
     """The estimators of a spelling, with the examination curve set; most spellings have one.
 
     Raises:
         UsageError: one needs an examination curve, and there is none, or assumes what nobody has registered.
     """
-    if isinstance(without_normalisation(estimator), Reference):  # it has no curve, and the data choose nothing
+    if isinstance(estimator.unnormalised, Reference):  # it has no curve, and the data choose nothing
         return {repr(estimator): estimator}
     require_registered(estimator.kind.assumes)
     return {repr(member): member.with_examination(examination) for member in estimator.members(examination)}

@@ -14,7 +14,6 @@ from .ips import IPS
 from .items import IPM
 from .registry import ESTIMATORS
 from .rips import RIPS
-from .wrappers import SelfNormalised
 
 REFERENCES: tuple[Reference, ...] = (IPS(), RIPS(), IPM())
 """Reference estimators with few assumptions, computed in the same pass to compare the requested ones with."""
@@ -24,7 +23,7 @@ _NAMES: Together[Callable[..., Any]] = Together(ESTIMATORS, REWARD_MODELS, also=
 """What makes estimators and the models within them; the direct method has another usual name."""
 
 
-def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNormalised:
+def estimator(spelling: str | Estimator) -> Estimator:
     """The estimator with this spelling; an estimator is returned as it is.
 
     Raises:
@@ -32,6 +31,6 @@ def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNor
         UsageError: it is that of a model within estimators, or no spelling and no estimator.
     """
     made: object = parse(spelling, _NAMES, "estimator") if isinstance(spelling, str) else spelling
-    if not isinstance(made, Estimator | SelfNormalised):
+    if not isinstance(made, Estimator):
         raise UsageError(f"{made!r} is not an estimator", "give one such as 'snips' or 'interpol(window=2)'")
     return made

@@ -11,16 +11,14 @@ from ..policies.base import Policy
 from ..wording import EstimatorOption, Option, Wording
 from .base import Estimator
 from .clip import Clip
-from .wrappers import SelfNormalised, without_normalisation
 
-AnyEstimator = Estimator | SelfNormalised
 _LONG = 20
 """From so many slots a slate's weight may be too small to be summed, and not only 0."""
 _BOUND = 100.0
 """The largest weight that a remedy suggests."""
 
 
-def no_overlap(target: Policy, estimator: AnyEstimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
+def no_overlap(target: Policy, estimator: Estimator, n: int, slots: int, *, cancelled: bool) -> NoOverlapError:
     """Return the refusal. n: rows. slots: ranks with clicks. cancelled: whether weights below 0 cancel the others."""
     kind = estimator.kind
     if kind.weighs == "model":
@@ -55,13 +53,14 @@ def no_overlap(target: Policy, estimator: AnyEstimator, n: int, slots: int, *, c
     )
 
 
-def with_bound(estimator: AnyEstimator) -> AnyEstimator:
+def with_bound(estimator: Estimator) -> Estimator:
     """Return the estimator with clipped weights, or with a clipped correction of its model."""
-    plain: Any = without_normalisation(estimator)
+    whole: Any = estimator
+    plain = whole.unnormalised
     if (weighting := plain.weighting) is None or plain.kind.weighs == "logged":
         return estimator
     bounded = Clip(weighting, _BOUND)
     if weighting is not plain:
         [correction] = [name for name, part in vars(plain).items() if part is weighting]
         bounded = replace(plain, **{correction: bounded})
-    return replace(estimator, base=bounded) if isinstance(estimator, SelfNormalised) else bounded
+    return bounded if plain is whole else replace(whole, base=bounded)

@@ -11,7 +11,7 @@ from ..log.batch import Floats
 from .base import Estimator
 from .bounded import LARGEST_LEFT, Bounded, Limit
 from .registry import ESTIMATORS
-from .wrappers import SelfNormalised, wrapped
+from .wrappers import wrapped
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +42,6 @@ class Shrink(Bounded):
 
 
 @ESTIMATORS.register
-def shrink(base: Estimator | SelfNormalised, strength: Limit) -> Estimator | SelfNormalised:
+def shrink(base: Estimator, strength: Limit) -> Estimator:
     """The estimator with weights shrunk by lambda = `strength`, self-normalised if it was; `auto`: left to the data."""
     return wrapped(base, lambda inner: Shrink(inner, strength))

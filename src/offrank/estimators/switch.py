@@ -11,7 +11,7 @@ from ..log.batch import Floats
 from .base import Estimator
 from .bounded import Bounded, Limit
 from .registry import ESTIMATORS
-from .wrappers import SelfNormalised, wrapped
+from .wrappers import wrapped
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +41,6 @@ class Switch(Bounded):
 
 
 @ESTIMATORS.register
-def switch(base: Estimator | SelfNormalised, threshold: Limit) -> Estimator | SelfNormalised:
+def switch(base: Estimator, threshold: Limit) -> Estimator:
     """The estimator without weights above `threshold`, self-normalised if it was before; `auto`: left to the data."""
     return wrapped(base, lambda inner: Switch(inner, threshold))

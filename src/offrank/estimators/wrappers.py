@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Literal, TypeGuard, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..errors import UsageError
 from ..findings.row import EstimatorKind, Normalisation
-from ..language.spelling import Spelled, spell
-from .base import Estimator, Weighted, no_estimator
+from ..language.spelling import spell
+from ..log.batch import LogBatch
+from ..log.source import Needs
+from ..policies.base import Policy
+from ..policies.propensities import Propensities
+from .base import Estimator, Terms, Weighted, no_estimator
 from .bounded import Bounded
 from .registry import ESTIMATORS, PREFIX
 
@@ -19,7 +23,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, repr=False)
-class SelfNormalised(Spelled):
+class SelfNormalised(Estimator):
     """The base estimator corrected by its mean weight, whose expectation is 1: `snips` is SelfNormalised(IPS()).
 
     A final step: the weights are those of the base. The estimate is divided by the mean weight or, if `controlled`,
@@ -85,6 +89,24 @@ class SelfNormalised(Spelled):
 
     __str__ = __repr__
 
+    @property
+    def weighting(self) -> Weighted | None:
+        return self.base.weighting
+
+    @property
+    def unnormalised(self) -> Estimator:
+        return self.base
+
+    @property
+    def drawn(self) -> tuple[SelfNormalised, ...]:
+        return tuple(replace(self, base=one) for one in self.base.drawn)
+
+    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
+        return self.base.terms(batch, logging, target)
+
+    def needs(self, target: Policy) -> Needs:
+        return self.base.needs(target)
+
     def with_examination(self, examination: Sequence[float] | None) -> SelfNormalised:
         return replace(self, base=self.base.with_examination(examination))
 
@@ -107,23 +129,13 @@ def self_normalised(base: Maker) -> Maker:
     return base
 
 
-def is_estimator(found: object) -> TypeGuard[Estimator | SelfNormalised]:
-    """Whether an object is an estimator of any kind."""
-    return isinstance(found, Estimator | SelfNormalised)
-
-
-def without_normalisation(estimator: Estimator | SelfNormalised) -> Estimator:
-    """The estimator without self-normalisation."""
-    return estimator.base if isinstance(estimator, SelfNormalised) else estimator
-
-
-def wrapped(base: Estimator | SelfNormalised, wrap: Callable[[Any], Estimator]) -> Estimator | SelfNormalised:
+def wrapped(base: Estimator, wrap: Callable[[Any], Estimator]) -> Estimator:
     """The wrapped estimator, self-normalised if it was before."""
     return replace(base, base=wrap(base.base)) if isinstance(base, SelfNormalised) else wrap(base)
 
 
 @ESTIMATORS.register
-def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
+def controlled(base: Estimator) -> SelfNormalised:
     """The estimator with its mean weight as a control variate.
 
     Raises:

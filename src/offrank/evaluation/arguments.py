@@ -12,7 +12,6 @@ from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
-from ..estimators.wrappers import SelfNormalised
 from ..log.batch import Floats
 from ..policies.base import Policy
 from ..policies.registry import policy
@@ -20,7 +19,7 @@ from ..readers.log import opened
 from .provenance import Provenance
 
 Target = str | Policy | Mapping[str, str | Policy] | list[str | Policy]
-Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
+Estimators = str | Estimator | Sequence[str | Estimator]
 
 
 @runtime_checkable
@@ -76,7 +75,7 @@ def only_policy(given: str | Policy) -> Policy:
     return policy(given)
 
 
-def candidate_estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
+def candidate_estimators(given: Estimators) -> list[Estimator]:
     """Return the estimators to choose from.
 
     Raises:
@@ -89,7 +88,7 @@ def candidate_estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
     return found
 
 
-def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
+def estimators(given: Estimators) -> list[Estimator]:
     """Return the estimators in the given order; a single one needs no list.
 
     Raises:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
+from ..estimators.base import Estimator
 from ..estimators.family import Family
 from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
@@ -19,7 +20,7 @@ from ..policies.base import Policy
 from ..selection.bounds import least_error
 from ..selection.windows import slope
 from ..sums.estimate import Caution, Estimate, Interval
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 
 Rows = Mapping[str, Row]
 """What the estimators say of one target, by the spelling that was asked for; references have their own."""
@@ -139,14 +140,14 @@ def requested(rows: Rows) -> list[Row]:
     return [row for row in rows.values() if row.asked]
 
 
-def references(layout: Layout) -> list[AnyEstimator]:
+def references(layout: Layout) -> list[Estimator]:
     """Return the estimators that the user did not request and that assume less; `snips` too, where `ips` was asked."""
     plain = REFERENCES[:1] if REFERENCES[0] in layout.estimators else ()
     every = dict.fromkeys([*plain, *layout.references])
     return [SelfNormalised(one) if one == REFERENCES[0] else one for one in every]  # better for frequent clicks
 
 
-def of_references(summary: Counts, target: Policy, some: Iterable[AnyEstimator]) -> Rows:
+def of_references(summary: Counts, target: Policy, some: Iterable[Estimator]) -> Rows:
     """Return what references say of a target, as far as the log gives it."""
     every = ((repr(one), summary.row(target, one)) for one in some)
     return {name: replace(row, asked=False) for name, row in every if row.refusal is None}
@@ -188,7 +189,7 @@ def contradicted(summary: Counts, target: Policy, rows: Rows, pairs: int) -> Row
     return {name: judged.get(name, row) for name, row in rows.items()}
 
 
-def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> int:
+def compared(estimators: Iterable[Estimator], rewards_are_clicks: bool) -> int:
     """Return how many pairs of some estimators are compared."""
     return sum(_comparable(one, other, rewards_are_clicks) for one, other in permutations(estimators, 2))
 
@@ -231,7 +232,7 @@ def _may_contradict(summary: Counts, target: Policy, row: Row) -> bool:
     return summary.error_is_reliable(target, row) and not uncertain
 
 
-def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
+def _comparable(estimator: Estimator, other: Estimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
     one, two = estimator.kind, other.kind
     if any(e.bound is not None or e.weighs == "logged" for e in (one, two)):

@@ -17,7 +17,6 @@ from ..estimators.effective_size import MARKS, EffectiveSize, Marks
 from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, of_arm
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
-from ..estimators.wrappers import SelfNormalised, without_normalisation
 from ..findings import cautions_for, explained, has_cause
 from ..findings.reasons import Facts
 from ..findings.row import NO_NUMBER, Row
@@ -33,7 +32,6 @@ from ..sums.named import ByName, Sums
 from .provenance import NOTHING, Provenance
 from .unseen import rare_rewards, with_unseen_rewards
 
-AnyEstimator = Estimator | SelfNormalised
 POWER = 0.8
 """The power at which a detectable difference is reported."""
 _SAME = 1e-9
@@ -69,7 +67,7 @@ class Counts:
     designs: tuple[Design | None, ...] = ()
     facts: Facts = field(default_factory=Facts)
     of_group: tuple[Caution, ...] = ()
-    made: dict[tuple[Policy, AnyEstimator], Row] = field(default_factory=dict, init=False, compare=False, repr=False)
+    made: dict[tuple[Policy, Estimator], Row] = field(default_factory=dict, init=False, compare=False, repr=False)
     sums: Sums = field(init=False, compare=False, repr=False)
     effective_sizes: EffectiveSize = field(init=False, compare=False, repr=False)
     nonnegative: bool = field(init=False, compare=False, repr=False)
@@ -110,13 +108,13 @@ class Counts:
         """Return the logged mean of the outcome that the estimator weights."""
         return self.inference.interval(self.layout.logged(estimator))
 
-    def row(self, target: Policy, estimator: AnyEstimator) -> Row:
+    def row(self, target: Policy, estimator: Estimator) -> Row:
         """Return what one estimator says of one target: the estimate with all findings, or why there is none."""
         if (target, estimator) not in self.made:
             self.made[target, estimator] = self._row(target, estimator)
         return self.made[target, estimator]
 
-    def number(self, target: Policy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
+    def number(self, target: Policy, estimator: Estimator) -> Estimate | NoOverlapError:
         """Return the number of one estimator for one target, with interval and effective size; nothing is checked."""
         at, mean = self.columns(target, estimator), self.mean(target, estimator)
         if not self.sums.total[at.weight] > 0:
@@ -125,7 +123,7 @@ class Counts:
         made = self._number(mean, self.inference.interval(mean), at, None if clusters is None else clusters.column)
         return made if weighed is None else replace(made, ess=self._ess(made.standard_error, at, weighed))
 
-    def _refusal(self, at: TargetPair, estimator: AnyEstimator) -> NoOverlapError:
+    def _refusal(self, at: TargetPair, estimator: Estimator) -> NoOverlapError:
         cancelled = bool(self.sums.squares[at.weight] > 0)
         return no_overlap(at.target, estimator, self.sums.n, self.slots, cancelled=cancelled)
 
@@ -135,7 +133,7 @@ class Counts:
         made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
         return replace(made, cluster=cluster, checked=False)
 
-    def _row(self, target: Policy, estimator: AnyEstimator) -> Row:
+    def _row(self, target: Policy, estimator: Estimator) -> Row:
         at, kind = self.columns(target, estimator), estimator.kind
         row = Row(
             repr(estimator),
@@ -211,9 +209,9 @@ class Counts:
             sampling_factor=self._sampling_factor,
         )
 
-    def columns(self, target: Policy, estimator: AnyEstimator) -> TargetPair:
+    def columns(self, target: Policy, estimator: Estimator) -> TargetPair:
         """Return the columns of an estimator for a target; the same with and without normalisation."""
-        return self.layout.places[target, without_normalisation(estimator)]
+        return self.layout.places[target, estimator.unnormalised]
 
     def design(self, at: TargetPair) -> Design | None:
         """Return the distribution of weights that follows from the policies; None where it is not known."""
@@ -226,7 +224,7 @@ class Counts:
             return 1.0
         return min(design.visible / self.effective_sizes.kish(at.number, float(self.sums.total[at.weight])), 1.0)
 
-    def error_ratio(self, target: Policy, estimator: AnyEstimator) -> float:
+    def error_ratio(self, target: Policy, estimator: Estimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
         ess_ratio = self.ess_ratio(self.columns(target, estimator))
         return 1 / math.sqrt(ess_ratio) if ess_ratio > 0 else math.inf
@@ -268,13 +266,13 @@ class Counts:
         enough = self.weighted_rows(target, row.estimator) >= FEW_EFFECTIVE
         return sound and enough and row.estimate.standard_error > 0
 
-    def weighted_rows(self, target: Policy, estimator: AnyEstimator) -> float:
+    def weighted_rows(self, target: Policy, estimator: Estimator) -> float:
         """Return the effective number of rows with a weight."""
         weight = self.columns(target, estimator).weight
         squares = float(self.sums.squares[weight])
         return float(self.sums.total[weight]) ** 2 / squares if squares > 0 else 0.0
 
-    def kept(self, target: Policy, estimator: AnyEstimator) -> float:
+    def kept(self, target: Policy, estimator: Estimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
         return self.sums.value(ratio(self.columns(target, estimator).weight, ROWS))
 
@@ -288,7 +286,7 @@ class Counts:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
-    def weight_of(self, target: Policy, estimator: AnyEstimator) -> Row | None:
+    def weight_of(self, target: Policy, estimator: Estimator) -> Row | None:
         """Return the evidence that its mean weight is of the logging policy; None where it has no expectation of 1."""
         at = self.columns(target, estimator)
         weighed, design = at.weighted, self.design(at)
@@ -341,7 +339,7 @@ class Counts:
         """Return the mean reward of an arm of an experiment."""
         return self._adjusted(self.layout.arm_mean(arm, REWARD), of_arm(arm, ROWS))
 
-    def mean(self, target: Policy, estimator: AnyEstimator) -> Mean:
+    def mean(self, target: Policy, estimator: Estimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
         at = self.columns(target, estimator)
         if estimator.kind.normalisation == "control":

@@ -16,7 +16,6 @@ from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.bounded import cut_to
 from ..estimators.family import Family
 from ..estimators.fold import ROWS
-from ..estimators.wrappers import without_normalisation
 from ..findings.row import Row
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
@@ -28,7 +27,7 @@ from ..sums.estimate import Estimate, Interval
 from ..sums.mean import ratio, with_control
 from ..sums.moments import Moments, MomentsFold, without
 from ..sums.named import NamedColumns
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 from .metadata import Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 
 VALUE, WEIGHT = "value", "weight"
@@ -218,7 +217,7 @@ class Diagnostics:
         alone = [one for members in families if len(members) == 1 for one in members.values() if _clips(one)]
         unlike = tuple(dict.fromkeys(targets.values()))
         weighed, clipped = (
-            tuple(dict.fromkeys((t, without_normalisation(e)) for t in unlike for e in some)) for some in (every, alone)
+            tuple(dict.fromkeys((t, e.unnormalised) for t in unlike for e in some)) for some in (every, alone)
         )
         return cls(targets, logging, weighed, clipped, read)
 
@@ -293,11 +292,11 @@ class Diagnostics:
             yield Path(target, row.name, tuple(heavy))
 
 
-def _weighs(estimator: AnyEstimator) -> bool:
+def _weighs(estimator: Estimator) -> bool:
     return estimator.kind.weighs in ("slates", "items")
 
 
-def _clips(estimator: AnyEstimator) -> bool:
+def _clips(estimator: Estimator) -> bool:
     """Whether a clipped estimate is a mean of row terms: not if each slot is divided by a weight of its own."""
     return estimator.kind.normalisation != "slot" and _weighs(estimator) and not estimator.kind.predicts
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ..checks.log import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
-from ..estimators.wrappers import without_normalisation
+from ..estimators.base import Estimator
 from ..findings import cautions_for, has_cause
 from ..findings.reasons import Facts
 from ..findings.row import Row
@@ -19,7 +19,7 @@ from ..sums.estimate import Caution, Interval
 from ..sums.mean import Mean
 from .ab_test import ArmsPair
 from .candidates import Rows, span
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 from .unseen import rare_rewards
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
@@ -135,10 +135,10 @@ class Pair:
         for one, other in dict.fromkeys(zip(first, second, strict=True)):
             yield self.summary.mean(target, one), self._second(one, other)
 
-    def _second(self, one: AnyEstimator, other: AnyEstimator | None) -> Mean:
+    def _second(self, one: Estimator, other: Estimator | None) -> Mean:
         """Return the mean to subtract: of the second target, or of the log."""
         if self.other is None or other is None:
-            return self.summary.layout.logged(without_normalisation(one))
+            return self.summary.layout.logged(one.unnormalised)
         earned = [each.kind.outcome for each in (one, other)]
         if earned[0] != earned[1] and not self.summary.rewards_are_clicks:
             raise UsageError(

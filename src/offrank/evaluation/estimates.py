@@ -10,7 +10,6 @@ from ..bounds.ends import NamedBounds
 from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
-from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import Verdict
 from ..frames import Given, Tabular, cautions, plain
 from ..language.assumptions import in_words
@@ -37,7 +36,7 @@ _OF_VERDICT = (
 )
 
 Key = tuple[str, str]
-Named = str | Estimator | SelfNormalised
+Named = str | Estimator
 Asked = Named | tuple[str | Policy, Named]
 Found = Estimate | NoOverlapError
 """An estimate, or the reason why the log cannot give it."""

@@ -11,7 +11,6 @@ from typing import Any
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..estimators.base import Estimator
-from ..estimators.wrappers import SelfNormalised
 from ..inference.spec import IntervalSpec
 from ..language.argument import Unwritten, plain_argument
 from ..language.from_text import USUAL, USUAL_OF_ARMS, impression_totals, reward_range
@@ -39,7 +38,7 @@ class Plan:
 
     targets: dict[str, Policy]
     logging: Policy
-    estimators: list[Estimator | SelfNormalised]
+    estimators: list[Estimator]
     trained: Provenance
     several: bool = False
     usual: bool = False

@@ -17,7 +17,6 @@ from ..estimators.effective_size import SumsFold
 from ..estimators.family import Family
 from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import without_normalisation
 from ..findings import cautions_for
 from ..findings.assumptions import CurveEvidence
 from ..findings.log import LogEvidence
@@ -36,7 +35,7 @@ from ..sums.histogram import Histogram, HistogramFold
 from ..sums.largest import LargestFold
 from ..sums.mean import Products, controlled_products
 from .candidates import Pick, Rows, compared, contradicted, of_references, references, requested, selected
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 from .diagnostics import Diagnostics
 from .estimates import Estimates
 from .metadata import ModelOf, WeightsOf
@@ -92,12 +91,12 @@ class Pass:
         return replace(self, references=tuple(more)) if more else self
 
     @property
-    def members(self) -> list[AnyEstimator]:
+    def members(self) -> list[Estimator]:
         """Return the estimators of all spellings."""
         return [one for family in self.estimators.values() for one in family.values()]
 
     @property
-    def _of_targets(self) -> list[AnyEstimator]:
+    def _of_targets(self) -> list[Estimator]:
         """Return the estimators that depend on the target."""
         return [one for one in self.members if one.kind.weighs != "logged"]
 
@@ -107,7 +106,7 @@ class Pass:
         weighed, per_slot = dict[Estimator, None](), dict[Estimator, None]()
         for family in self.estimators.values():
             for one in family.values():
-                weighed[plain := without_normalisation(one)] = None
+                weighed[plain := one.unnormalised] = None
                 if one.kind.normalisation == "slot":
                     per_slot[plain] = None
         targets, every = dict.fromkeys(self.targets.values()), (*weighed, *self.references)
@@ -123,7 +122,7 @@ class Pass:
     @property
     def products(self) -> Products:
         """Return the products of columns that a bootstrap also sums, to refit slopes in each replicate."""
-        controlled = {without_normalisation(e) for e in self.members if e.kind.normalisation == "control"}
+        controlled = {e.unnormalised for e in self.members if e.kind.normalisation == "control"}
         found = [
             pair
             for one in self.layout.pairs
@@ -223,7 +222,7 @@ class Pass:
         for name, target in self.targets.items():
             named: dict[Estimator, str] = {}
             for one in requested(rows[name]):
-                named.setdefault(without_normalisation(one.estimator), one.name)
+                named.setdefault(one.estimator.unnormalised, one.name)
             for estimator, key in named.items():
                 if (at := summary.columns(target, estimator)).weighted is not None:
                     yield WeightsOf(name, key, Histogram.of(summary.folded["histogram"][at.number]))

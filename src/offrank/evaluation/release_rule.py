@@ -7,7 +7,6 @@ import math
 from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.fold import ROWS
-from ..estimators.wrappers import without_normalisation
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
 from ..findings.verdict import Verdict
@@ -15,7 +14,7 @@ from ..policies.base import Policy
 from ..sums.estimate import Interval
 from ..sums.mean import Name, with_control
 from .candidates import requested
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 from .differences import Side
 
 _NOTHING = 1e-9
@@ -48,7 +47,7 @@ def released(found: Verdict | None, side: Side, summary: Counts, level: float, l
     )
 
 
-def _unearned(side: Side, summary: Counts, deciding: AnyEstimator, level: float) -> tuple[Reason, ...]:
+def _unearned(side: Side, summary: Counts, deciding: Estimator, level: float) -> tuple[Reason, ...]:
     """Return the reason that a less assuming estimate saw many impressions of the target, none of which earned."""
     target, rows = side
     for one in requested(rows):
@@ -62,21 +61,21 @@ def _unearned(side: Side, summary: Counts, deciding: AnyEstimator, level: float)
     return ()
 
 
-def _rewarded(counts: Counts, target: Policy, estimator: AnyEstimator) -> float:
+def _rewarded(counts: Counts, target: Policy, estimator: Estimator) -> float:
     """Return the effective number of impressions behind an estimate that earned more than the least reward."""
     at = counts.columns(target, estimator)
     return _above(counts, _least(counts, at.estimator), at.value, at.weight)
 
 
-def _rewarded_share(counts: Counts, estimator: AnyEstimator) -> float:
+def _rewarded_share(counts: Counts, estimator: Estimator) -> float:
     """Return the effective share of impressions of the log that earned more than the least reward."""
-    weighting = without_normalisation(estimator)
+    weighting = estimator.unnormalised
     return _above(counts, _least(counts, weighting), weighting.kind.outcome, ROWS) / counts.sums.n
 
 
-def _one_more(counts: Counts, estimator: AnyEstimator, largest: float | None = None) -> float:
+def _one_more(counts: Counts, estimator: Estimator, largest: float | None = None) -> float:
     """Return what one more impression of the largest reward would add to the logged mean."""
-    weighting, sums = without_normalisation(estimator), counts.sums
+    weighting, sums = estimator.unnormalised, counts.sums
     most = max(float(sums.largest[weighting.kind.outcome]), -math.inf if largest is None else largest)
     return max(most - sums.value(counts.layout.logged(weighting)), 0.0) / float(sums.total[ROWS])
 
@@ -96,7 +95,7 @@ def _least(counts: Counts, weighting: Estimator) -> float:
     return min(least, 0.0) if weighting.kind.each_slot or divided else least
 
 
-def _missing(counts: Counts, target: Policy, estimator: AnyEstimator) -> Interval | None:
+def _missing(counts: Counts, target: Policy, estimator: Estimator) -> Interval | None:
     """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
 
     It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the

@@ -15,10 +15,9 @@ from ..checks.kept import with_unread
 from ..checks.log import log_evidence, log_quantities
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import OffrankError, UsageError
-from ..estimators.base import terms_of
+from ..estimators.base import Estimator, terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Family, family
-from ..estimators.wrappers import without_normalisation
 from ..findings import has_cause
 from ..findings.assumptions import SelectorEvidence
 from ..findings.row import Row
@@ -33,7 +32,7 @@ from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from ..sums.estimate import FEW_REWARDS, Estimate
 from ..sums.sampled import SampledRows, SampledRowsFold
 from .candidates import Pick
-from .counts import AnyEstimator, Counts
+from .counts import Counts
 from .reduction import Pass
 from .refutation import judged_log
 
@@ -105,7 +104,7 @@ class EstimatorSelector:
     logging: Policy
     examination: Sequence[float] | None
     spec: IntervalSpec
-    candidates: tuple[AnyEstimator, ...]
+    candidates: tuple[Estimator, ...]
     executor: Executor | None = None
     progress: Progress | None = None
     pseudo: bool = True
@@ -178,12 +177,12 @@ class EstimatorSelector:
         return None
 
     def _tried(
-        self, policy: Policy, name: str, one: AnyEstimator, few: LogBatch | None, refused: dict[str, OffrankError]
+        self, policy: Policy, name: str, one: Estimator, few: LogBatch | None, refused: dict[str, OffrankError]
     ) -> bool:
         """Whether an estimate can be computed; if not, the reason is put into `refused`."""
         try:
             if few is not None:
-                terms_of(without_normalisation(one), few, self.logging, policy)
+                terms_of(one.unnormalised, few, self.logging, policy)
         except OffrankError as error:
             refused[name] = error
         return name not in refused
@@ -286,7 +285,7 @@ class Reading:
                 estimates[name] = row.estimate
         return estimates, reasons
 
-    def candidate(self, name: str, one: AnyEstimator, every: Family) -> EstimatorCandidate:
+    def candidate(self, name: str, one: Estimator, every: Family) -> EstimatorCandidate:
         """Return a candidate with its contrasts to all that assume less."""
         target: dict[str, Contrast] = {}
         others: dict[str, list[Contrast]] = {}
@@ -308,7 +307,7 @@ class Reading:
         few = all(has_cause(each, "effective size") for each in serious)
         return COARSE if few and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
 
-    def _contrast(self, number: int, one: AnyEstimator, other: AnyEstimator) -> Contrast | None:
+    def _contrast(self, number: int, one: Estimator, other: Estimator) -> Contrast | None:
         """Return the paired difference of two estimates of a policy, None where the error of either is not known."""
         policy, summary = self.policies[number], self.summary
         if not (self._sound(policy, one) and self._sound(policy, other)):
@@ -316,6 +315,6 @@ class Reading:
         away = summary.inference.difference(summary.mean(policy, one), summary.mean(policy, other))
         return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
 
-    def _sound(self, policy: Policy, one: AnyEstimator) -> bool:
+    def _sound(self, policy: Policy, one: Estimator) -> bool:
         row = self.summary.row(policy, one)
         return row.refusal is None and self.summary.error_is_reliable(policy, row)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import NoOverlapError, OffrankError
+from ..estimators.base import Estimator
 from ..estimators.fold import REWARD
 from ..inference.spec import IntervalSpec
 from ..language.formatting import nine_digits
@@ -19,7 +20,6 @@ from ..policies.fit import fitted
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions_by_orders
-from .counts import AnyEstimator
 from .selection import EstimatorSelector, SelectedEstimator
 
 ROWS = 5000
@@ -93,7 +93,7 @@ def select_and_simulate(
     source: Source,
     logging: Policy,
     target: Policy,
-    candidates: Sequence[AnyEstimator],
+    candidates: Sequence[Estimator],
     curve: Sequence[float] | None,
     cluster: str | None,
     worlds: int,

@@ -13,7 +13,6 @@ from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
-from ..estimators.wrappers import is_estimator
 from ..language.files import atomic_write
 from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
@@ -148,9 +147,10 @@ def refuse_learnt(question: Question) -> None:
         return one
 
     plan = question.plan
-    for part in (*plan.targets.values(), plan.logging, *plan.estimators):
-        selected = is_estimator(part) and part.kind.preselected
-        _ = seen(part) if selected else replaced(part, seen)
+    for policy in (*plan.targets.values(), plan.logging):
+        replaced(policy, seen)
+    for estimator in plan.estimators:
+        _ = seen(estimator) if estimator.kind.preselected else replaced(estimator, seen)
     if found:
         raise UsageError(
             f"{found[0]!r} is learnt from the log itself, so states of two logs could not be merged",

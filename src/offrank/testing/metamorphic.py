@@ -28,7 +28,6 @@ import pyarrow.parquet as pq
 
 from ..errors import OffrankError, UsageError
 from ..estimators import estimator
-from ..estimators.wrappers import without_normalisation
 from ..language.assumptions import needs_curve
 from ..reward_models import SlateRegression
 
@@ -364,7 +363,7 @@ def _has_curve(made: Any) -> bool:
 
 def _learns(made: Any) -> bool:
     """Whether an estimator, or the one that it wraps, learns from the rewards of the log."""
-    return isinstance(getattr(without_normalisation(made), "model", None), SlateRegression)
+    return isinstance(getattr(made.unnormalised, "model", None), SlateRegression)
 
 
 def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:
