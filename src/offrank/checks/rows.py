@@ -162,8 +162,8 @@ def dependence(spread: Inference, mean: Mean, weight: Name, *, group: bool = Fal
         effective = 1 + used.freedom(
             spread.sums.columns.numbers((mean.shares[0], weight), len(spread.sums.moments.mean))
         )
-        found = replace(found, column=used.column, clusters=len(used), effective=effective, design_effect=effect)
+        found = replace(found, column=used.column, clusters=len(used.rows), effective=effective, design_effect=effect)
     if (apart := spread.passed_over(mean)) is not None:
         missed = spread.design_effect(mean, apart)
-        found = replace(found, apart=apart.column, values=len(apart), missed=missed)
+        found = replace(found, apart=apart.column, values=len(apart.rows), missed=missed)
     return found

@@ -117,5 +117,5 @@ class IntervalSpec:
 
     def _redrawn(self, clusters: Clusters) -> Floats:
         """Bootstrap replicates that draw whole clusters."""
-        numbers = np.arange(len(clusters), dtype=np.uint64)
+        numbers = np.arange(len(clusters.rows), dtype=np.uint64)
         return BootstrapFold(self.replicates, self.seed).of(Sample.of(clusters.sums, numbers))

@@ -38,9 +38,6 @@ class Clusters:
         repeats = (float((rows**2).sum()) - n**2 / buckets) / (n * (1 - 1 / buckets)) if n else 0.0
         return cls(column, np.roll(held[:, 1:], -products, axis=1), rows, buckets, repeats=repeats)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def freedom(self, columns: Iterable[int]) -> float:
         """Satterthwaite's degrees of freedom of the jackknife, of ratios to these columns: the fewest.
 
