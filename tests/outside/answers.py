@@ -11,10 +11,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import offrank
-from offrank.estimators import estimator
+from offrank.errors import UsageError
+from offrank.estimators import ESTIMATORS, EstimatorKind, Weighted, estimator
 from offrank.findings import causes_of
+from offrank.inference import IntervalSpec
 from offrank.policies import policy
+from offrank.sums import Mean, NamedColumns, Sample, Tee, ratio
 
 TARGET, LOGGING = "top(new_score)", "plackett_luce(old_score, log=True)"
 #: asked with own parts -> what answers the same
@@ -36,8 +41,28 @@ def answered(log: Any, target: str, *estimators: str) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in {"created", "command", "versions", "log"}}
 
 
+def interval_of(mean: Mean) -> dict[str, float | None]:
+    """The interval of a mean of 400 rows, of which every fifth is clicked."""
+    spec, columns = IntervalSpec(method="normal"), NamedColumns(("clicked", "rows"))
+    fold, number = Tee(spec.folds(columns)), np.arange(400, dtype=np.uint64)
+    rows = Sample.of(np.column_stack([number % 5 == 0, np.ones(400)]).astype(np.float64), number)
+    return spec.inference(columns, fold.result(fold.add(None, rows))).interval(mean).to_dict()
+
+
+def refused() -> str:
+    """The refusal of an estimator whose assumption nobody has registered."""
+    kind = EstimatorKind(assumes=frozenset(["users are kind"]))
+    try:
+        ESTIMATORS.register(type("Kind", (Weighted,), {"name": "kind", "kind": kind}))
+    except UsageError as error:
+        return error.message
+    return ""
+
+
 def main(path: str) -> dict[str, Any]:
     """Every answer that the tests look at."""
+    from tests.outside.own_parts import odds
+
     log = offrank.read_log(path, format="own_format(separator='|')")
     made = {kind: offrank.evaluate(log, TARGET, LOGGING, "snipm", interval=kind) for kind in ("twice", "normal")}
     return {
@@ -46,6 +71,12 @@ def main(path: str) -> dict[str, Any]:
             name: [answered(log, TARGET, one, "snips") for one in (name, other)] for name, other in PAIRS.items()
         },
         "policies": [answered(log, target, "snips") for target in POLICIES],
+        "assumes": [
+            str(offrank.evaluate(log, "uniform", LOGGING, name).verdict) for name in ("top_item", "sntop_item")
+        ],
+        "refused": refused(),
+        "laws": [offrank.estimate(log, name, LOGGING, "snips").to_dict() for name in ("alike", "uniform")],
+        "means": [interval_of(one) for one in (ratio("clicked", "rows"), odds("clicked", "rows"))],
         "logged": {kind: one.facts["logged"] for kind, one in made.items()},
         "warnings": [one.code for one in made["normal"]["snipm"].warnings],
         "reasons": [one.code for one in made["normal"].verdict.reasons],

@@ -10,19 +10,22 @@ import numpy as np
 import pyarrow as pa
 
 import offrank
-from offrank.estimators import ESTIMATORS, EstimatorKind, Reference, Weights
+from offrank.estimators import ESTIMATORS, EstimatorKind, Reference, Weighted, Weights
 from offrank.findings import Statement, finding
 from offrank.findings.row import Row
 from offrank.inference import interval
 from offrank.inference.registry import Sampling
-from offrank.language.assumptions import ITEM_POSITION
+from offrank.language.assumptions import ITEM_POSITION, assumption
 from offrank.language.spelling import Spelled
-from offrank.log.batch import Contexts, Floats, LogBatch
+from offrank.log.batch import Contexts, Floats, Integers, LogBatch
+from offrank.log.source import Needs
 from offrank.policies import POLICIES, Policy, Propensities
 from offrank.policies.mixture import UniformMixture
 from offrank.readers import READERS, Reader
 from offrank.readers.wide import Invalid, WideLog
+from offrank.sums import Mean
 from offrank.sums.estimate import Interval
+from offrank.sums.mean import Name
 
 
 @ESTIMATORS.register
@@ -48,6 +51,44 @@ class Mine(Reference):
         impossible = there & (drawn <= 0)
         weight = np.divide(wanted, drawn, out=np.zeros(wanted.shape), where=there & (drawn > 0))
         return Weights(weight, weight, impossible)
+
+
+TOP = assumption("top item", "a slate earns what its top item earns")
+
+
+@ESTIMATORS.register
+@dataclass(frozen=True, repr=False)
+class TopItem(Weighted):
+    """The first slot alone: what a slate earns follows from it."""
+
+    name: ClassVar[str] = "top_item"
+    kind: ClassVar[EstimatorKind] = EstimatorKind(
+        outcome="reward", logging="slot_probs", target="slot_probs", assumes=TOP
+    )
+
+    def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+        weight = target.slot_probs[:, 0] / logging.slot_probs[:, 0]
+        return Weights(weight, weight)
+
+
+@POLICIES.register
+@dataclass(frozen=True, repr=False)
+class Alike(Spelled, Policy):
+    """Uniform slates once more: every item that is left has the same chance, and nothing else is known of it."""
+
+    name: ClassVar[str] = "alike"
+
+    def reads(self, ability: Any) -> Needs:
+        return Needs(frozenset(["candidates"])) if ability in ("log_prob", "slot_probs") else self.refuse(ability)
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        left = contexts.size[:, None] - np.arange(slates.shape[1])
+        return np.where(slates >= 0, 1 / np.maximum(left, 1), 1.0)
+
+
+def odds(clicked: Name, rows: Name) -> Mean:
+    """A mean of one's own: the rows with a click over those without."""
+    return Mean(lambda s: s[clicked] / (s[rows] - s[clicked]), (clicked, rows), (rows,))
 
 
 @POLICIES.register

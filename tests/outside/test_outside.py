@@ -85,6 +85,27 @@ def test_a_policy_gets_the_same_as_one_of_offrank(found: dict[str, Any]) -> None
     assert "`ties`" in json.dumps(own) or '"ties"' in json.dumps(own)
 
 
+def test_an_assumption_is_said_by_its_words(found: dict[str, Any]) -> None:
+    for verdict in found["assumes"]:
+        assert "assumes that a slate earns what its top item earns" in " ".join(verdict.split())
+
+
+def test_an_assumption_that_nobody_registered_is_refused(found: dict[str, Any]) -> None:
+    assert found["refused"] == "'users are kind' is no registered assumption"
+
+
+def test_a_law_of_which_only_slots_are_known_weighs_like_uniform_slates(found: dict[str, Any]) -> None:
+    own, known = (one["estimates"][0] for one in found["laws"])
+    assert own["value"] == pytest.approx(known["value"], rel=1e-9)
+    assert own["low"] >= known["low"]  # nobody can draw from it, so nothing is known of what the log hides
+
+
+def test_a_mean_has_the_error_that_its_slope_gives_it(found: dict[str, Any]) -> None:
+    share, odds = found["means"]  # 80 of 400 clicked: 1 / 4, and the slope is 1 / (1 - 1 / 5)^2
+    assert odds["value"] == pytest.approx(1 / 4)
+    assert odds["standard_error"] == pytest.approx(25 / 16 * share["standard_error"], rel=1e-9)
+
+
 def test_an_interval_is_used_by_its_name(found: dict[str, Any]) -> None:
     twice, normal = (one["high"] - one["value"] for one in found["logged"].values())
     assert twice == pytest.approx(2 * normal, rel=1e-9)
