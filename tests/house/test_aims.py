@@ -37,13 +37,13 @@ def of_row(key: str, *options: str) -> Callable[[], int]:
 
 WAIST = ("verbs", "evaluation")
 AIMS = [
-    Aim("functions that one snips enters", of_row("functions"), 552, 552, 350),
-    Aim("files that one snips enters", of_row("files"), 123, 123, 60),
+    Aim("functions that one snips enters", of_row("functions"), 545, 545, 350),
+    Aim("files that one snips enters", of_row("files"), 122, 122, 60),
     Aim("rooms that one snips enters", of_row("rooms"), 15, 15, 13),
     Aim("calls upward of one snips, by files", of_row("upward"), 31, 31, 25),
-    Aim("classes that one snips enters", of_row("classes"), 95, 95, 50),
+    Aim("classes that one snips enters", of_row("classes"), 90, 90, 50),
     Aim("functions that one estimate enters", of_row("functions", "--estimate"), 193, 193, 180),
-    Aim("files that one estimate enters", of_row("files", "--estimate"), 69, 69, 40),
+    Aim("files that one estimate enters", of_row("files", "--estimate"), 68, 68, 40),
     Aim("functions from the command line", of_row("functions", "--cli"), 610, 610, 400),
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 352, 352, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 61, 61, 34),

@@ -104,7 +104,7 @@ class Layout:
     def __post_init__(self) -> None:
         pairs = list[TargetPair]()
         for number, (target, estimator) in enumerate(product(self.targets, self.estimators)):
-            kind, weighted = estimator.kind, estimator if isinstance(estimator, Weighted) else estimator.weighting
+            kind, weighted = estimator.kind, estimator.weighting
             plain = weighted if kind.bound is None else kind.bound.free
             value, weight = f"value {number}", f"weight {number}"
             draws = () if kind.model is None else estimator.drawn
