@@ -201,7 +201,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.propensities.SlotsFold": lambda kind: kind(OLD),
     "checks.propensities.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
     "checks.rows.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),
-    "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
+    "clicks.click_counts.CountsFold": lambda kind: kind("query", browsing=True),
     "clicks.covariates.CovariatesFold": lambda kind: kind(FeatureColumns(("new", "features")), "query"),
     "clicks.documents.TextsFold": lambda kind: kind(),  # with texts: tests/clicks/test_judgements.py
     "clicks.fitted._ScoreFold": lambda kind: kind(fitted("cascade")),
