@@ -23,7 +23,7 @@ from offrank.estimators import estimator
 from offrank.evaluation.selection import EstimatorSelector
 from offrank.inference.spec import IntervalSpec
 from offrank.language.formatting import percent
-from offrank.language.from_text import CANDIDATES
+from offrank.language.from_text import CANDIDATE_ESTIMATORS
 from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
 from offrank.selection.estimators import ranking
@@ -67,7 +67,7 @@ def world(name: str) -> LikeLog:
 def run(here: LikeLog, target: str, rows: int, logs: int) -> tuple[dict[str, Floats], list[str]]:
     """Errors of each estimator and of each rule, and what the rule chose, log by log."""
     asked, spec = policy(target), IntervalSpec("normal", cluster=None)
-    usual = tuple(map(estimator, CANDIDATES))
+    usual = tuple(map(estimator, CANDIDATE_ESTIMATORS))
     selector = EstimatorSelector(here.source(rows, 0), LOGGING, CURVE.tolist(), spec, usual, executor=Here())
     truth, chosen = here.truth(asked), []
     errors: dict[str, list[float]] = {}

@@ -20,7 +20,7 @@ from offrank import clicks
 from offrank.cli import main
 from offrank.errors import MissingExtraError, UsageError
 from offrank.metrics.cmip_methods import Binned, Paper
-from offrank.metrics.conditional_information import METHODS
+from offrank.metrics.conditional_information import CMI_METHODS
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.document import Document
 from offrank.simulation.judged import mslr_like
@@ -51,8 +51,8 @@ MICRO = StudyDesign(
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "paper", Paper((1, 1)))
-    monkeypatch.setitem(METHODS, "binned", Binned(replicates=4))
+    monkeypatch.setitem(CMI_METHODS, "paper", Paper((1, 1)))
+    monkeypatch.setitem(CMI_METHODS, "binned", Binned(replicates=4))
     monkeypatch.setattr(Binned, "worlds", 3)
 
 

@@ -51,7 +51,7 @@ AIMS = [
     Aim("files of the package", lambda: len(SOURCE), 561, 561, 450),
     Aim("lines of the package", lambda: measures.lines(SOURCE), 67405, 67410, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 29, 29, 15),
-    Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 55, 55, 30),
+    Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 30, 30, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),
     Aim("lists of codes of findings", lambda: measures.lists_of(measures.finding_codes(), SOURCE), 0, 0, 0),
     Aim(

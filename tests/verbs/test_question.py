@@ -20,7 +20,7 @@ from offrank.cli.questions import options_of
 from offrank.evaluation.question import Question
 from offrank.evaluation.reproducibility import call
 from offrank.language.argument import first_sentence, parameter_docs
-from offrank.language.from_text import USUAL
+from offrank.language.from_text import USUAL_ESTIMATORS
 from tests.verbs.logs import LOGGING, TARGET, search
 
 VERBS = (
@@ -131,7 +131,7 @@ def test_one_argument_has_one_default_one_place_and_one_meaning() -> None:
         names = list(inspect.signature(verb).parameters)
         assert names == [name for name in order if name in names]
     whole = inspect.signature(offrank.evaluate).parameters
-    assert whole["estimators"].default == USUAL
+    assert whole["estimators"].default == USUAL_ESTIMATORS
     for name, one in inspect.signature(offrank.estimate).parameters.items():
         assert one == whole[name]
     for name, one in inspect.signature(offrank.compare).parameters.items():

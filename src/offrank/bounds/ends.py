@@ -14,7 +14,7 @@ from ..inference.spread import Inference
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name, ratio
 
-ROWS = "rows"
+ROW_COUNT = "rows"
 """The column of ones."""
 OF_PART = ("lower", "upper", "known", "displayed", "less", "more")
 """The columns of a target under an assumption: both ends, what is known, and both ends of the difference."""
@@ -50,7 +50,7 @@ class Part:
     def mean(self, name: str) -> Mean:
         """Return the mean of one of its columns, with those by draws."""
         draws = range(self.draws if name in OF_DRAW else 0)
-        return ratio(of_part(name, self.number), ROWS, [of_part(name, self.number, draw) for draw in draws])
+        return ratio(of_part(name, self.number), ROW_COUNT, [of_part(name, self.number, draw) for draw in draws])
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from ..sums.buckets import BUCKETS_OF_A_GROUP
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
 from ..sums.named import ByName, NamedColumns
-from .ends import OF_DRAW, OF_PART, ROWS, of_part
+from .ends import OF_DRAW, OF_PART, ROW_COUNT, of_part
 from .knowledge import Knowledge
 
 
@@ -55,7 +55,7 @@ class BoundsFold(Fold):
     @cached_property
     def columns(self) -> NamedColumns:
         """The names of the columns."""
-        names: list[Name] = [ROWS]
+        names: list[Name] = [ROW_COUNT]
         for number, _, known in self.parts():
             names += [of_part(name, number) for name in OF_PART]
             names += [of_part(name, number, draw) for draw in range(len(known.drawn)) for name in OF_DRAW]
@@ -64,14 +64,14 @@ class BoundsFold(Fold):
     @cached_property
     def sums(self) -> Tee:
         """Return the folds of the sums."""
-        blocks = [(ROWS, column) for column in self.columns.once[1:]]
+        blocks = [(ROW_COUNT, column) for column in self.columns.once[1:]]
         each = Tee(self.spec.folds(self.columns, buckets=BUCKETS_OF_A_GROUP, blocks=blocks))
         return with_groups(Tee(self.spec.folds(self.columns, blocks=blocks)), each if self.by else None)
 
     def of(self, batch: LogBatch) -> dict[str, Any]:
         context = batch.dependent([self._context])
         named = ByName(self.columns, np.empty((len(batch), self.columns.width())))
-        named[ROWS] = 1.0
+        named[ROW_COUNT] = 1.0
         for number, target, known in self.parts():
             values = self._values(batch, context[self._context], target, known)
             for name, one in zip(OF_PART, values, strict=True):

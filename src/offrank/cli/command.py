@@ -9,7 +9,7 @@ import click
 
 import offrank
 
-from ..language.extensions import COMMANDS, KNOWN, installed, load_extension
+from ..language.extensions import ADVERTISED, COMMANDS, installed, load_extension
 from ..language.outputs import inputs_in, refuse_inside, refuse_output
 from .clicks import evaluate_clicks, fit_clicks, harvest_clicks, judge_clicks, predict_clicks, select_clicks
 from .config import CONFIG
@@ -68,14 +68,14 @@ class ExtendedGroup(CommandGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return its own commands, those installed, and those known but not installed."""
-        return sorted({*super().list_commands(ctx), *installed(COMMANDS), *KNOWN})
+        return sorted({*super().list_commands(ctx), *installed(COMMANDS), *ADVERTISED})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; for a known one that is not installed, one that says what to install."""
         own = super().get_command(ctx, cmd_name)
         if own is None and cmd_name in installed(COMMANDS):
             return _command(cmd_name)
-        return _missing(cmd_name) if own is None and cmd_name in KNOWN else own
+        return _missing(cmd_name) if own is None and cmd_name in ADVERTISED else own
 
 
 def _command(name: str) -> click.Command:
@@ -85,7 +85,7 @@ def _command(name: str) -> click.Command:
 
 def _missing(name: str) -> click.Command:
     """Return a command that takes any arguments and raises the error of a missing package."""
-    known = KNOWN[name]
+    known = ADVERTISED[name]
     return click.Command(
         name,
         callback=lambda words: load_extension(COMMANDS, name),  # noqa: ARG005

@@ -19,11 +19,11 @@ from ..sums.estimate import Caution
 from .base import FitResult, Parameters, Role, Roles, prior_name, regression_name
 from .chain_uncertainty import SharedUncertainty
 from .documents import SlateDocuments
-from .fit.chain_em import EM, SHARED, CascadeSpec, Designs
+from .fit.chain_em import CONTINUATION, EM, CascadeSpec, Designs
 from .fit.compressed_sessions import SessionTails
 from .fit.continuation import ContinuationFit
 from .fit.design import PriorDesign
-from .fit.priors import FLAT, Beta, Prior, given
+from .fit.priors import UNIFORM, Beta, Prior, given
 from .laws import Cascading, ClickLaw
 from .model import FromFeatures, SessionModel, of_documents, of_ranks
 from .sessions import Sessions, sample_queries
@@ -63,7 +63,7 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
 
     @final
     def roles(self) -> Roles:
-        shared = {SHARED: Role.RANK if self.by_rank else Role.SHARED} if self.begin else {}
+        shared = {CONTINUATION: Role.RANK if self.by_rank else Role.SHARED} if self.begin else {}
         priors = {prior_name(name): Role.PRIOR for name in self.tables}
         regressions = {regression_name(name): Role.REGRESSION for name in self.tables}
         return {**dict.fromkeys(self.tables, Role.DOCUMENT), **shared, **priors, **regressions}
@@ -89,14 +89,14 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         if doubt.alone is None:
             return learnt
         before = doubt.whole.leading_to(learnt.parameters)
-        return replace(learnt, priors={**learnt.priors, SHARED: (np.asarray(before.a), np.asarray(before.b))})
+        return replace(learnt, priors={**learnt.priors, CONTINUATION: (np.asarray(before.a), np.asarray(before.b))})
 
     def _under(self, data: Sessions, start: Parameters, say: Say) -> FitResult:
         """The tables under the priors of a start: of each document, if it has these, or by its regressions."""
         sessions, cautions = self.readable(data)
         each = {name: Beta(*start[prior_name(name)].T) for name in self.tables if start[prior_name(name)].ndim == 2}
-        tails, shared = SessionTails.of(sessions, by_rank=self.by_rank), start.get(prior_name(SHARED))
-        em = EM(self, tails, each or self._priors(sessions), say, FLAT if shared is None else Beta(*shared.T))
+        tails, shared = SessionTails.of(sessions, by_rank=self.by_rank), start.get(prior_name(CONTINUATION))
+        em = EM(self, tails, each or self._priors(sessions), say, UNIFORM if shared is None else Beta(*shared.T))
         here, priors = em.initial(start)
         found = em.climbed(here, priors)
         rest = {name: start[name] for name in self.roles() if name not in found.parameters and name in start}
@@ -114,18 +114,19 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         some, there = whole, here
         if part is not sessions:
             some = EM(self, SessionTails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
-            there = {name: table if name == SHARED else table[np.append(codes, -1)] for name, table in here.items()}
+            rows = np.append(codes, -1)
+            there = {name: table if name == CONTINUATION else table[rows] for name, table in here.items()}
         alone = None
         if self.begin and self.fixed is None:
             alone = ContinuationFit.of(some, there, priors, known=start is not None)
-            shared = alone.here[SHARED]
+            shared = alone.here[CONTINUATION]
             if some is not whole:
                 here = alone.of_all(whole, here)
-                shared = here[SHARED]
+                shared = here[CONTINUATION]
             if len(shared) == 1 and not alone.ranks_tell:
                 # Several numbers have a larger error under one prior for all (ccm, random orders: by a tenth).
                 shared = alone.common
-            here, there = {**here, SHARED: shared}, {**there, SHARED: shared}
+            here, there = {**here, CONTINUATION: shared}, {**there, CONTINUATION: shared}
         still = alone is not None
         there, priors = some.fit_jointly(there, priors, still=still)
         found = whole.climbed(there if some is whole else here, priors, still=still)

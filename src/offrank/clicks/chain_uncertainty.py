@@ -13,11 +13,11 @@ from ..findings.clicks import CONTINUATION_ERROR, VARIABILITY, FitEvidence
 from ..log.batch import Floats, Integers
 from ..sums.estimate import Caution
 from .base import CERTAIN, FitResult, Parameters
-from .fit.chain_em import EM, FEW, SHARED, TIGHT, Regressions
+from .fit.chain_em import CONTINUATION, EM, FEW_LAPS, TIGHT, Regressions
 from .fit.compressed_sessions import SessionTails
 from .fit.continuation import ContinuationFit, continuation_slopes, continuation_trials
 from .fit.em import expit, logit
-from .fit.priors import FLAT, EvidenceGrid, evidence_slopes
+from .fit.priors import UNIFORM, EvidenceGrid, evidence_slopes
 from .fit.uncertainty import Equations, leading, leading_alone, shared
 from .sessions import Sessions
 
@@ -63,9 +63,9 @@ class SharedUncertainty:
         strength = {name: known[name] + prior for name, prior in self._strengths(grids).items()}
         places = np.flatnonzero(self._tried > 0)
         ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
-        value = here.get(SHARED, np.empty(0))
+        value = here.get(CONTINUATION, np.empty(0))
         if self.alone is not None:
-            strength[SHARED] = np.full(len(value), FLAT.strength)
+            strength[CONTINUATION] = np.full(len(value), UNIFORM.strength)
         if not ends[-1]:
             return replace(learnt, strength=strength)
         steps, bend, known_by = np.ones(ends[-1]), self._bend, (value * (1 - value))[places] * self._tried[places]
@@ -83,10 +83,10 @@ class SharedUncertainty:
             loadings = self._followed(half, moved)
             rest = (all_of_it**2).sum(axis=1) - (half[: len(places)] ** 2).sum(axis=1)
         if len(places):
-            loadings[SHARED] = np.zeros((len(value), half.shape[1]))
-            loadings[SHARED][places] = half[: len(places)]
+            loadings[CONTINUATION] = np.zeros((len(value), half.shape[1]))
+            loadings[CONTINUATION][places] = half[: len(places)]
             variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
-            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, CERTAIN)
+            strength[CONTINUATION][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, UNIFORM.strength, CERTAIN)
         found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
         own, common = leading_alone(loadings, self.found, strength)
         return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
@@ -96,7 +96,7 @@ class SharedUncertainty:
         if not len(places):
             return ()
         typical = float(np.sqrt(np.average(error**2, weights=self._tried[places])))
-        bend, value = self._bend[places], self.here[SHARED][places]
+        bend, value = self._bend[places], self.here[CONTINUATION][places]
         # Hausman's test: whether the two differ by more than sampling explains.
         sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
         by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
@@ -108,7 +108,7 @@ class SharedUncertainty:
     @cached_property
     def _tried(self) -> Floats:
         """[few] expected trials of the continuation, 0 where it is not learnt."""
-        return np.empty(0) if self.alone is None else self.alone.em.counts(self.alone.here)[SHARED][1]
+        return np.empty(0) if self.alone is None else self.alone.em.counts(self.alone.here)[CONTINUATION][1]
 
     @cached_property
     def _bend(self) -> Floats:
@@ -116,14 +116,14 @@ class SharedUncertainty:
         if self.alone is None:
             return np.empty(0)
         if not self.priors:
-            return np.zeros(len(self.here[SHARED]))
-        return np.asarray(logit(self.alone.here[SHARED]) - logit(self.alone.common))
+            return np.zeros(len(self.here[CONTINUATION]))
+        return np.asarray(logit(self.alone.here[CONTINUATION]) - logit(self.alone.common))
 
     def _moves(self, along: Parameters, places: Integers, ends: Integers) -> Callable[[Floats], Moved]:
         """A step -> the continuation and the priors that are moved by it."""
 
         def moved(step: Floats) -> Moved:
-            shared = self.here.get(SHARED, np.empty(0)).copy()
+            shared = self.here.get(CONTINUATION, np.empty(0)).copy()
             shared[places] = expit(logit(shared[places]) + step[: len(places)])
             parts = zip(along.items(), np.split(step[len(places) :], ends[1:-1] - len(places)), strict=False)
             priors = {n: self.priors[n].moved(self.priors[n].table + axes @ part) for (n, axes), part in parts}
@@ -133,7 +133,7 @@ class SharedUncertainty:
 
     def _equations(self, along: Parameters, places: Integers, moved: Callable[[Floats], Moved]) -> Equations:
         """The slopes of the continuation and of the directions of the priors, where these are moved."""
-        value = self.here.get(SHARED, np.empty(0))
+        value = self.here.get(CONTINUATION, np.empty(0))
         rest = self._still(self.em, self.here, value, self.priors)
         weak = {} if self.alone is None else self._still(self.alone.em, self.alone.here, value, {})
 
@@ -161,8 +161,8 @@ class SharedUncertainty:
         self, em: EM, here: Parameters, shared: Floats, priors: Regressions, tolerance: float = _CLOSE
     ) -> Parameters:
         """The documents given the continuation and the priors."""
-        at = {**here, SHARED: shared} if SHARED in here else here
-        return em.climbed(at, priors, tolerance, FEW, still=True).parameters
+        at = {**here, CONTINUATION: shared} if CONTINUATION in here else here
+        return em.climbed(at, priors, tolerance, FEW_LAPS, still=True).parameters
 
     def _by_group(self, along: Parameters, grids: Mapping[str, EvidenceGrid], places: Integers) -> Floats:
         """[groups, equations] what each random group of queries contributes to the equations."""
@@ -174,7 +174,7 @@ class SharedUncertainty:
             for place in range(_GROUPS):
                 tails = SessionTails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
                 won, tried = continuation_trials(self.alone.em, here, tails, known)
-                each_slope[place] = (won - here[SHARED] * tried)[places]
+                each_slope[place] = (won - here[CONTINUATION] * tried)[places]
             found.append(each_slope)
         for name, grid in grids.items():
             _, scores, _ = evidence_slopes(grid.evidence, self.priors[name], self.em.design(name).take(grid.kept))

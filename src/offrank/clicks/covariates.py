@@ -15,11 +15,11 @@ from ..sums.base import Fold
 from ._kernels_counting import add_features
 from .documents import shown_keys
 
-FEATURES = "features"
+FEATURE_VECTORS = "features"
 """The name of the vectors of features among the columns; others have a number per candidate."""
-WIDEST = 20_000
+MOST_FEATURES = 20_000
 """Largest number of features."""
-MEMORY = 1 << 30
+DOCUMENT_BYTES = 1 << 30
 """Largest size of the numbers of all documents, in bytes."""
 
 
@@ -43,11 +43,11 @@ class FeatureColumns:
     @property
     def scores(self) -> tuple[str, ...]:
         """The columns with a number per candidate."""
-        return tuple(name for name in self.names if name != FEATURES)
+        return tuple(name for name in self.names if name != FEATURE_VECTORS)
 
     def needs(self) -> Needs:
         """The columns to read."""
-        vectors = frozenset([FEATURES]) & frozenset(self.names)
+        vectors = frozenset([FEATURE_VECTORS]) & frozenset(self.names)
         return Needs(frozenset(["candidates"]) | vectors, scores=frozenset(self.scores))
 
     def width(self, contexts: Contexts) -> int:
@@ -57,10 +57,10 @@ class FeatureColumns:
             UsageError: too many for a table with a row per document.
         """
         found = contexts.features
-        largest = -1 if found is None or FEATURES not in self.names else int(found.indices.max(initial=-1))
-        if largest >= WIDEST:
+        largest = -1 if found is None or FEATURE_VECTORS not in self.names else int(found.indices.max(initial=-1))
+        if largest >= MOST_FEATURES:
             raise UsageError(
-                f"the log has features numbered up to {largest:,}: a click model takes at most {WIDEST:,}",
+                f"the log has features numbered up to {largest:,}: a click model takes at most {MOST_FEATURES:,}",
                 "number the features from 0 without gaps, or name columns of scores: features=[old_score]",
             )
         return len(self.scores) + largest + 1
@@ -71,7 +71,7 @@ class FeatureColumns:
         Raises:
             UsageError: a column was not read.
         """
-        found, known = contexts.features, {*contexts.scores, *([] if contexts.features is None else [FEATURES])}
+        found, known = contexts.features, {*contexts.scores, *([] if contexts.features is None else [FEATURE_VECTORS])}
         if missing := [name for name in self.names if name not in known]:
             raise UsageError(
                 f"a click model with features needs {missing[0]!r} of the candidates",
@@ -79,7 +79,7 @@ class FeatureColumns:
             )
         for column, name in enumerate(self.scores):
             out[:, column] += np.bincount(place, contexts.scores[name][row, candidate], len(out))
-        if FEATURES in self.names and found is not None:
+        if FEATURE_VECTORS in self.names and found is not None:
             line, given = found.first[row] + candidate, (found.offsets, found.indices, found.values)
             add_features(line, place, *given, out[:, len(self.scores) :])
 
@@ -134,7 +134,7 @@ class DocumentSums:
         """
         keys, place = np.unique(np.concatenate([keys for keys, _ in self.parts]), return_inverse=True)
         width = max(sums.shape[1] for _, sums in self.parts)
-        if 8 * len(keys) * width > MEMORY:
+        if 8 * len(keys) * width > DOCUMENT_BYTES:
             raise LogError(
                 f"{width - 1:,} columns of {len(keys):,} documents need {8 * len(keys) * width / 2**30:,.1f} GiB "
                 "of memory",

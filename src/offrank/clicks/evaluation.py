@@ -35,7 +35,7 @@ from .laws import ClickLaw, chance_of
 from .model import of_ranks
 from .sessions import Tally, TallyFold, whole_clicks
 
-CLIP = 1e-10
+PERPLEXITY_CLIP = 1e-10
 """Perplexity clips probabilities this far from 0 and 1, as the code published with paper cmip-debiasedness does."""
 
 Quantity = Literal["log_likelihood", "perplexity", "conditional_perplexity"]
@@ -344,6 +344,6 @@ def _losses(
     happened = np.where(shown, chance_of(given, clicks), 1.0)
     possible = np.asarray((happened > 0).all(axis=1))
     logs = np.log(np.where(happened > 0, happened, 1.0)).sum(axis=1)
-    clipped = (chance_of(np.clip(chance, CLIP, 1 - CLIP), clicks) for chance in (before, given))
+    clipped = (chance_of(np.clip(chance, PERPLEXITY_CLIP, 1 - PERPLEXITY_CLIP), clicks) for chance in (before, given))
     left, right = (np.where(shown, -np.log2(chance), 0.0) for chance in clipped)
     return left, right, np.where(possible, logs, 0.0), possible

@@ -17,7 +17,7 @@ from ..language.spelling import spell
 from ..log.batch import Floats, Integers
 from .base import CERTAIN, FitResult, Parameters, Role, Roles, prior_name
 from .documents import SlateDocuments
-from .fit.mixture_em import LEAST, SharesFit, fit_shares, weights
+from .fit.mixture_em import LEAST_SHARE, SharesFit, fit_shares, weights
 from .laws import ClickLaw, Mixed, log_probs
 from .leave_one_out import LeaveOneOutCounts, session_blocks
 from .model import ClickModel, SessionModel
@@ -200,7 +200,7 @@ class Mixture(SessionModel):
 
     def _own(self, data: Sessions, share: Floats, parts: Sequence[FitResult]) -> Own:
         """The trials of each component, which has learnt from its shares."""
-        each = zip(self.components, parts, np.maximum(share, LEAST).T, strict=True)
+        each = zip(self.components, parts, np.maximum(share, LEAST_SHARE).T, strict=True)
         return [LeaveOneOutCounts.of(model, part, data, one) for model, part, one in each]
 
     def _divided(
@@ -234,7 +234,7 @@ class Mixture(SessionModel):
         self, data: Sessions, share: Floats, learn: Callable[[ClickModel, Any, int], FitResult]
     ) -> list[FitResult]:
         """Each component, learnt from its share of the sessions; a tiny one of all keeps its tables complete."""
-        lent = (replace(data, weight=data.weight * np.maximum(one, LEAST)) for one in share.T)
+        lent = (replace(data, weight=data.weight * np.maximum(one, LEAST_SHARE)) for one in share.T)
         each = enumerate(zip(self.components, lent, strict=True))
         return [learn(model, model.from_sessions(mine), place) for place, (model, mine) in each]
 
@@ -299,7 +299,7 @@ class Mixture(SessionModel):
     ) -> tuple[Floats, float]:
         """([n, c] posterior of the components, log-likelihood), of each session given all others where `own` is."""
         if own and share is not None:
-            known = np.maximum(share, LEAST).T
+            known = np.maximum(share, LEAST_SHARE).T
             logs = [one.logs(part, taught) for one, part, taught in zip(own, tables, known, strict=True)]
         else:
             logs = [_logs(model, part, data) for model, part in zip(self.components, tables, strict=True)]
@@ -351,7 +351,7 @@ def known_of(data: Sessions, share: Floats) -> tuple[Floats, float]:
     Complete data would hold a session's share s as s observations. That its component is unknown takes s (1 - s) of
     them away: the variance of its score (Louis 1982), on the diagonal. So s^2 are left.
     """
-    there, once = data.document >= 0, np.maximum(share, LEAST)
+    there, once = data.document >= 0, np.maximum(share, LEAST_SHARE)
     document = data.document[there]
     of_one, of_square = (
         np.bincount(document, np.broadcast_to((data.weight * one)[:, None], there.shape)[there], data.documents + 1)

@@ -25,7 +25,7 @@ from ..sums.outcome_shape import OutcomeShapeFold
 from . import contexts, documents, features, storage
 from .base import FitResult, Parameters, check_tables, refuse_sorted
 from .click_counts import ClickCounts, CountsFold, count_clicks
-from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
+from .covariates import FEATURE_VECTORS, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .features import Regression, checked
 from .fit.priors import Prior, given
@@ -222,14 +222,14 @@ class FromFeatures(ClickModel, ABC):
     """
 
     attraction: Regression = "table"
-    features: str | tuple[str, ...] = (FEATURES,)
+    features: str | tuple[str, ...] = (FEATURE_VECTORS,)
 
     def __post_init__(self) -> None:
         names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
         object.__setattr__(self, "features", names)
         for name in self._regressed():
             checked(name, getattr(self, name))
-        if self.columns is None and names != (FEATURES,):
+        if self.columns is None and names != (FEATURE_VECTORS,):
             raise UsageError(f"{self!r} does not use features", f"set also {self._regressed()[0]}=linear, or boosted")
         prior = getattr(self, "prior", "fit")
         if self.columns is not None and prior != "fit":

@@ -14,7 +14,7 @@ from .click_counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
-from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
+from .fit.priors import UNIFORM, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .fit.uncertainty import Uncertainty, leading_and_own
 from .laws import ClickLaw, Independent
 from .model import CountModel, WithPrior, of_documents, of_ranks, rank_rates
@@ -185,7 +185,7 @@ class RDCTR(WithPrior):
         """[ranks, 2] the prior of each rank."""
         ranks = [data.cell == rank for rank in range(data.ranks)]
         fitted = (
-            given(self.prior) or (_common(data.shown[at], data.clicked[at]) if at.any() else FLAT) for at in ranks
+            given(self.prior) or (_common(data.shown[at], data.clicked[at]) if at.any() else UNIFORM) for at in ranks
         )
         return np.stack([prior.table for prior in fitted])
 

@@ -21,7 +21,7 @@ from ..errors import SpellingError, UsageError
 from ..frames import plain
 from ..language.files import write_text
 from ..log.batch import Floats
-from ..log.rules import MOST
+from ..log.rules import MOST_VALUE
 from ..log.texts import Texts
 from ..sums.counts import join
 from ..sums.estimate import Caution
@@ -31,7 +31,7 @@ from .documents import Documents
 from .sessions import Tally
 
 FORMAT = "offrank click model"
-VERSION = 1
+FORMAT_VERSION = 1
 
 _KINDS = {"f8": "<f8", "f4": "<f4", "i8": "<i8", "i4": "<i4", "u1": "|u1", "b1": "|b1"}
 """Kinds of numbers in a file, each with its bytes, always the least significant byte first."""
@@ -57,7 +57,7 @@ def write_model(path: str | os.PathLike[str], stored: Stored) -> None:
     documents, learnt, training, rank_rates = stored.documents, stored.learnt, stored.training, stored.rank_rates
     found = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "offrank": __version__,
         "model": stored.spelling,
         "by": documents.by,
@@ -127,10 +127,10 @@ def _document(path: str | os.PathLike[str]) -> Mapping[str, Any]:
         raise _foreign(path, ": it is not valid JSON, or its end is missing") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise _foreign(path)
-    if found.get("version") != VERSION:
+    if found.get("version") != FORMAT_VERSION:
         raise UsageError(
             f"{str(path)!r} has version {found.get('version')!r}, written by offrank {found.get('offrank')}",
-            f"this offrank reads version {VERSION}: fit the model again",
+            f"this offrank reads version {FORMAT_VERSION}: fit the model again",
         )
     return found
 
@@ -152,7 +152,7 @@ def _stored(found: Mapping[str, Any]) -> Stored:
     for kind in ("strength", "loadings"):
         if unknown := tables.get(kind, {}).keys() - tables["parameters"].keys():
             raise ValueError(f"it has the {kind} of {min(unknown)!r}, which is not one of its tables")
-    if any(np.abs(table).max(initial=0) > MOST for table in tables.get("loadings", {}).values()):
+    if any(np.abs(table).max(initial=0) > MOST_VALUE for table in tables.get("loadings", {}).values()):
         raise ValueError("its loadings are too large")
     learnt = FitResult(
         **tables,
@@ -286,8 +286,8 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
 def _numbers(values: Any, kind: str) -> NDArray[Any]:
     if not isinstance(values, list) or not all(isinstance(value, bool | int | float) for value in values):
         raise ValueError("an array is not a list of numbers")
-    if any(abs(value) > MOST for value in values):
-        raise ValueError(f"a number is beyond {MOST:g}")
+    if any(abs(value) > MOST_VALUE for value in values):
+        raise ValueError(f"a number is beyond {MOST_VALUE:g}")
     try:
         return np.array(values, dtype=kind)
     except OverflowError as error:

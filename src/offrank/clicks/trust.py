@@ -21,7 +21,7 @@ from .fit.em import expit, logit
 from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
-from .fit.uncertainty import MOST, Uncertainty, attraction_doubt, directions, leading_and_own
+from .fit.uncertainty import DIRECTIONS_BY_COUNTS, Uncertainty, attraction_doubt, directions, leading_and_own
 from .fit.within_documents import information, wider
 from .laws import ClickLaw, Independent
 from .model import WithPrior, of_documents, of_ranks
@@ -218,7 +218,7 @@ def _uncertainty(
     r = len(found.numbers)
     confounded = _confounded(found, covariance, curves, kept_ranks)
     covariance = covariance + confounded @ confounded.T
-    moved = directions(covariance, np.diag(found.information), 2 * MOST)
+    moved = directions(covariance, np.diag(found.information), 2 * DIRECTIONS_BY_COUNTS)
     rest = np.maximum(np.diag(covariance) - (moved**2).sum(axis=1), 0.0)[:r]
     of_numbers, of_prior = np.split(moved, [r])
     (hit, ratio, lowest), below = curves.parts(found.numbers), curves.ranks - 1

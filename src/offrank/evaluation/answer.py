@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import NoOverlapError
 from ..estimators.family import Family, family
 from ..inference.spec import IntervalSpec
-from ..language.from_text import CANDIDATES
+from ..language.from_text import CANDIDATE_ESTIMATORS
 from ..language.outputs import inputs_in, refuse_outputs
 from ..language.registry import Later
 from ..learning.splits import kept_apart
@@ -165,7 +165,7 @@ def _picked(
 ) -> tuple[Family, dict[str, Pick]]:
     """Return the choice of an estimator for each target, which depends on errors only."""
     plain = IntervalSpec("normal", spec.confidence, spec.cluster, found=spec.found)
-    usual = tuple(arguments.estimators(CANDIDATES))
+    usual = tuple(arguments.estimators(CANDIDATE_ESTIMATORS))
     run_by = question.executor, question.progress
     selector = EstimatorSelector(source, plan.logging, plan.trained.curve, plain, usual, *run_by, cache=cache)
     choices = {name: selector.select(target) for name, target in plan.targets.items()}

@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..inference.spec import IntervalSpec
 from ..language.argument import Unwritten, plain_argument
-from ..language.from_text import USUAL, USUAL_OF_ARMS, impression_totals, reward_range
+from ..language.from_text import USUAL_ESTIMATORS, USUAL_OF_ARMS, impression_totals, reward_range
 from ..log.source import Source
 from ..policies.balanced import in_balance
 from ..policies.base import Policy
@@ -53,7 +53,7 @@ def planned(
     examined: Examination | None = None,
     *,
     bounds: bool = False,
-    usual: tuple[str, ...] = USUAL,
+    usual: tuple[str, ...] = USUAL_ESTIMATORS,
 ) -> Plan:
     """Return what is asked as objects; targets without given names are named by their spellings.
 
@@ -100,7 +100,7 @@ def planned_comparison(
         if arms is None:
             raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")
         target = {str(value): ranker for value, ranker in arms.policies.items()}
-    usual = USUAL_OF_ARMS if arms is not None and arms.sorts else USUAL
+    usual = USUAL_OF_ARMS if arms is not None and arms.sorts else USUAL_ESTIMATORS
     plan = planned(target, drawn, usual if named is None else named, examined, bounds=bounds, usual=usual)
     against = compared_with(list(plan.targets), baseline)
     return replace(plan, usual=named is None, baseline=against)

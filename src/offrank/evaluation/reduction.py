@@ -23,7 +23,7 @@ from ..findings.log import LogEvidence
 from ..findings.reasons import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.row import Row
 from ..inference.spec import IntervalSpec
-from ..language.from_text import TOTALS
+from ..language.from_text import TOTAL_NAMES
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.base import Policy
@@ -183,7 +183,7 @@ class Pass:
     def tested(self, log: LogEvidence) -> frozenset[Assumption]:
         """Return the assumptions that a log could test; if they are wrong, that is said of the log."""
         drawn = [] if taken_as_written(self.logging, log) else [AS_DRAWN]
-        kept = [ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTALS) else []
+        kept = [ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTAL_NAMES) else []
         return frozenset([*drawn, *kept])
 
     def estimates(self, summary: Counts) -> Estimates:

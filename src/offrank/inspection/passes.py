@@ -36,7 +36,7 @@ from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..readers.description import Layout
-from ..readers.log_columns import LogColumn, described
+from ..readers.log_columns import LogColumn, describe_columns
 from ..readers.long import LongLog
 from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
@@ -126,7 +126,7 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         EmptyLogError: no row is valid.
     """
     refuse_once(source, "its columns are looked at first")
-    columns = described(source, how["progress"])
+    columns = describe_columns(source, how["progress"])
     uses = {one.use for one in columns}
     scores, rankings = used(columns, "score"), used(columns, "ranking")
     written, groups = (tuple(role for role in roles if role in uses) for roles in (WRITTEN, GROUPING))

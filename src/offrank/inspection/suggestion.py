@@ -23,7 +23,7 @@ from .inspected import Next
 from .passes import HowRead, used
 from .result import Inspection
 
-GRADES = ("grade", "grades", "label", "labels", "relevance")
+GRADE_NAMES = ("grade", "grades", "label", "labels", "relevance")
 """Names of numeric candidate columns that are unlikely to be a ranker's scores."""
 _TRIED = 4
 """Targets that are tried before one is suggested."""
@@ -91,7 +91,7 @@ def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str
     """
     drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.reads("log_prob").scores]
     scores = [Top(name, ascending=law.ascending and name in directed) for law, name in drawn]
-    last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
+    last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADE_NAMES or share == 1)}
     new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]
     rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]

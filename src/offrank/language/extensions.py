@@ -21,7 +21,7 @@ class Extension:
     summary: str
 
 
-KNOWN = {"reproduce": Extension("offrank-papers", "Reproduce a paper: its tables, plots and claims beside ours.")}
+ADVERTISED = {"reproduce": Extension("offrank-papers", "Reproduce a paper: its tables, plots and claims beside ours.")}
 """Extensions that are named even where they are not installed."""
 
 
@@ -42,5 +42,5 @@ def load_extension(group: str, name: str) -> Any:
 
     for found in entry_points(group=group, name=name):
         return found.load()
-    package = KNOWN[name].package
+    package = ADVERTISED[name].package
     raise MissingExtraError(f"{name} needs the package {package}, which is missing", f"pip install {package}")

@@ -14,12 +14,12 @@ from ..errors import LogError, UsageError
 from ..wording import Option, Wording
 from .spelling import split, split_all
 
-TOTALS = ("clicked", "all")
+TOTAL_NAMES = ("clicked", "all")
 """The true numbers of impressions that can be told: with a click, and in all. Both test which rows were kept."""
-USUAL = ("ips", "snips")
+USUAL_ESTIMATORS = ("ips", "snips")
 USUAL_OF_ARMS = ("snips", "snrips", "snipm")
 """The estimators where nobody names any; in an A/B test of rankers that sort, those that need no whole slates."""
-CANDIDATES = (
+CANDIDATE_ESTIMATORS = (
     *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
     *("interpol(window=1)", "interpol(window=2)", "pbm"),
 )
@@ -110,13 +110,13 @@ def impression_totals(given: Mapping[str, float] | None) -> dict[str, float] | N
         return None
     numbers = list(given.values()) if hasattr(given, "values") else [None]
     real = all(isinstance(one, Real) and not isinstance(one, bool) and 0 <= one < math.inf for one in numbers)
-    known = real and len(numbers) > 0 and set(given) <= set(TOTALS)
+    known = real and len(numbers) > 0 and set(given) <= set(TOTAL_NAMES)
     if not known or given.get("clicked", 0) > given.get("all", math.inf):
         example = Option("totals", {"clicked": 1200, "all": 50000})
         raise UsageError(
             f"totals is {given!r}", Wording("give the numbers of impressions, clicked and in all: {}", example)
         )
-    return {name: given[name] for name in TOTALS if name in given}
+    return {name: given[name] for name in TOTAL_NAMES if name in given}
 
 
 def named_policies(texts: tuple[str, ...]) -> Any:

@@ -25,7 +25,7 @@ from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of_part
 
-MEMORY = 1 << 30
+EXAMPLES_IN_MEMORY = 1 << 30
 """Bytes of encoded examples that are kept in memory; larger logs use a temporary folder."""
 
 Pieces = tuple[Examples | Path, ...]
@@ -144,7 +144,7 @@ class Preparation:
     by: By = "turn"
     bits: int = 20
     interactions: bool = False
-    memory: float = MEMORY
+    memory: float = EXAMPLES_IN_MEMORY
     contexts: frozenset[Part] = frozenset()
     labels: str | None = None
     ranks: bool = False

@@ -124,12 +124,12 @@ TOO_LARGE = Rule(
     "is beyond 1e150 once it is weighted, so that its square cannot be summed",
     "check for a wrong value there, or measure rewards in a larger unit",
 )
-MOST = 1e150
+MOST_VALUE = 1e150
 """Largest score, click, reward or feature value: the square of a larger one cannot be summed."""
 
 TOO_LARGE_VALUE = Rule(
     "too-large-value",
-    f"contains a number beyond {MOST:g}, whose square cannot be summed",
+    f"contains a number beyond {MOST_VALUE:g}, whose square cannot be summed",
     "check for a wrong value there, or divide the column by a constant",
 )
 BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "give the probability that the row was kept")

@@ -23,12 +23,12 @@ from ..log.batch import Contexts, Floats, Integers
 from .cmip_floor import imagined
 from .cmip_methods import CmiMethod
 from .cmip_methods.base import Progress
-from .conditional_information import METHODS, Cmip, cmip
+from .conditional_information import CMI_METHODS, Cmip, cmip
 
 Relevance = Literal["draws", "means"]
 """By which relevance of a fitted model CMIP is measured: draws from the posterior, or its point estimates."""
 
-DRAWS = 8
+CMIP_DRAWS = 8
 """Draws over which CMIP is averaged."""
 PERMUTATIONS = 50
 """Most permutations of draws by default: each costs as much as 8 of a number, and the p-value convicts no model."""
@@ -90,7 +90,7 @@ def views(model: Fitted, relevance: Relevance, seed: int) -> list[Fitted]:
     if relevance == "means" or not has_posterior(model):
         return [model]
     rng = np.random.default_rng([seed, 1])
-    return [model.draw(rng) for _ in range(DRAWS)]
+    return [model.draw(rng) for _ in range(CMIP_DRAWS)]
 
 
 def has_posterior(model: Fitted) -> bool:
@@ -117,7 +117,7 @@ def cmip_of_relevance(
 
     code: [d] index of each document into the model's tables. See `cmip_of`.
     """
-    chosen = METHODS.get(method) if isinstance(method, str) else method
+    chosen = CMI_METHODS.get(method) if isinstance(method, str) else method
     count = (0 if chosen is None else chosen.worlds) if worlds is None else worlds
     floor = None
     if count > 1 and has_posterior(model):

@@ -23,7 +23,7 @@ from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import GradedDocuments, Information, Progress
 from .cmip_methods.direction import correlations, direction
 
-METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(), "paper": Paper()}
+CMI_METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(), "paper": Paper()}
 
 
 @dataclass(frozen=True)
@@ -237,9 +237,9 @@ def cmip(
         >>> offrank.metrics.cmip(noise[0], noise[1], grade, permutations=20).dependent()
         False
     """
-    if isinstance(method, str) and method not in METHODS:
-        raise UsageError(f"method is {method!r}", "use " + ", ".join(METHODS))
-    chosen = METHODS[method] if isinstance(method, str) else method
+    if isinstance(method, str) and method not in CMI_METHODS:
+        raise UsageError(f"method is {method!r}", "use " + ", ".join(CMI_METHODS))
+    chosen = CMI_METHODS[method] if isinstance(method, str) else method
     _check(permutations, confidence, seed)
     documents = _documents(relevance, logging, grade, cluster)
     fit, left_out = _fit(documents, chosen.smallest)

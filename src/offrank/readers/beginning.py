@@ -17,9 +17,9 @@ from .opening import Opened
 from .tables import Table
 from .unfolding import few_rows, unfolded
 
-ROWS = 50_000
+FIRST_ROWS = 50_000
 """Rows that are looked at."""
-BYTES = 1 << 25
+FIRST_BYTES = 1 << 25
 """Bytes of rows that are looked at: rows may be long."""
 
 
@@ -141,7 +141,7 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
             for piece in table.pieces(part, names):
                 yield arrow.usual_columns(piece.data)
                 rows, size = rows + len(piece.data), size + arrow.size(piece.data)
-                if rows >= ROWS or size >= BYTES:
+                if rows >= FIRST_ROWS or size >= FIRST_BYTES:
                     return
 
     found = [pa.Table.from_batches([one]) for one in batches()]

@@ -26,17 +26,18 @@ from .tables import Piece
 
 Duplicates = Literal["raise", "first", "each"]
 _LARGEST, _ABOVE_0 = float(np.finfo(np.float64).max), float(np.nextafter(0, 1))
+_NOT_LARGE = (rules.TOO_LARGE_VALUE, -rules.MOST_VALUE, rules.MOST_VALUE)
 _NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
 _OF_ANOTHER_POLICY = (rules.BAD_PROBABILITY, 0.0, 1.0)
 _WEIGHT, _POSITIVE = (rules.NEGATIVE_SCORE, 0.0, _LARGEST), (rules.NOT_POSITIVE, _ABOVE_0, _LARGEST)
 _BOUNDS = {
-    "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST), (rules.TOO_LARGE_VALUE, 0.0, rules.MOST)],
-    "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
-    "numbers": [(rules.BAD_NUMBER, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
+    "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST), (rules.TOO_LARGE_VALUE, 0.0, rules.MOST_VALUE)],
+    "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST), _NOT_LARGE],
+    "numbers": [(rules.BAD_NUMBER, -_LARGEST, _LARGEST), _NOT_LARGE],
     "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), (rules.TINY_INCLUSION, rules.LEAST_INCLUSION, 1.0)],
     "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
-    "scores": [(rules.BAD_SCORE, -_LARGEST, _LARGEST), (rules.TOO_LARGE_VALUE, -rules.MOST, rules.MOST)],
+    "scores": [(rules.BAD_SCORE, -_LARGEST, _LARGEST), _NOT_LARGE],
 }
 """The allowed numbers of each role: (rule, least, largest). A slate that was drawn has positive probability."""
 

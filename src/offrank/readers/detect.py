@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..errors import ColumnError
 from ..log.schema import LONG_ROLES, ROLES
 from ..wording import ColumnNames, Wording, joined
-from .beginning import ROWS, Beginning, first_rows
+from .beginning import FIRST_ROWS, Beginning, first_rows
 from .clicked_indices import column_of, spelled
 from .composite_ids import asked_of_pages, composed_rows, ids_together, of_pages
 from .conversions import ClicksAs
@@ -58,7 +58,7 @@ def roles_of(beginning: Beginning, said: Mapping[str, str], *, closed: bool = Fa
         return together
     if best.lacks and not said and (without := lacks_lists(beginning)) is not None:
         return without
-    if rows.num_rows < ROWS or table is None or not said.keys() <= LONG_ROLES.keys():
+    if rows.num_rows < FIRST_ROWS or table is None or not said.keys() <= LONG_ROLES.keys():
         return best
     return scattered_roles(table, rows, said) or best
 

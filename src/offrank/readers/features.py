@@ -69,6 +69,6 @@ def _mark(values: Floats, name: str, lists: tuple[Lists, Lists], faults: Faults)
     outer, inner = lists
     for fine, rule in (
         (np.isfinite(values), rules.BAD_FEATURE_VALUE),
-        (np.abs(values) <= rules.MOST, rules.TOO_LARGE_VALUE),
+        (np.abs(values) <= rules.MOST_VALUE, rules.TOO_LARGE_VALUE),
     ):
         faults.mark(outer.rows_where(inner.rows_where(~fine)), rule, name)

@@ -21,7 +21,7 @@ from ..language.outputs import refuse_undecodable
 from .file_kinds import HEAD, packing
 from .standard_input import KEPT, spooled
 
-DAMAGED = "copy it again: it may be cut off or damaged"
+COPY_AGAIN = "copy it again: it may be cut off or damaged"
 """The remedy for a file that cannot be unpacked."""
 _NOTE = re.compile(
     r"(source|(readme|licen[cs]e|notice|copying|citation|authors|changelog)([-_ ][\w -]*)?)(\.(txt|cff))?"
@@ -65,7 +65,7 @@ class Files:
                 found: bytes = stream.read(HEAD)
                 return found
         except OSError as error:
-            raise LogError(f"{path} cannot be read: {error}", DAMAGED) from error
+            raise LogError(f"{path} cannot be read: {error}", COPY_AGAIN) from error
 
     def stamp(self) -> dict[str, Any]:
         """Return the size of each file, and when it was changed."""

@@ -35,7 +35,7 @@ LIKE = {
 
 _SAMPLE = 24
 """Characters of a first value that are shown."""
-USES = ("ranking", "score", "group")
+COLUMN_USES = ("ranking", "score", "group")
 HOLDS = 0.99
 """Minimum share of rows with valid values for a column to be useful: some rows may break a rule."""
 
@@ -60,7 +60,7 @@ class LogColumn:
     samples: tuple[str, ...] = field(default=(), compare=False)
 
 
-def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
+def describe_columns(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
     """Describe the columns of a log in its own order, from all of its rows.
 
     Raises:
@@ -91,7 +91,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
                 progress(done, parts)
     columns = []
     for name in log.table.names:
-        holding_for = (use for use in USES if rows and holds[name, use] >= HOLDS * rows)
+        holding_for = (use for use in COLUMN_USES if rows and holds[name, use] >= HOLDS * rows)
         use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         fits = (what for what, least in _MAY_BE.items() if rows and not use and holds[name, what] >= least * rows)

@@ -20,7 +20,7 @@ from ..errors import LogError, UsageError
 from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
-from .files import DAMAGED, Files, describe, partition
+from .files import COPY_AGAIN, Files, describe, partition
 from .tables import Piece, bounded, rows_for
 
 _WANTED = {
@@ -55,7 +55,7 @@ def file_errors(where: str, kind: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         what, remedy = _WANTED[kind]
         if re.search("compressed|zlib|zstd|bz2|lz4", str(error), re.IGNORECASE):
-            remedy = DAMAGED
+            remedy = COPY_AGAIN
         # Drop the place of the original error, since `where` gives it.
         said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])

@@ -25,7 +25,7 @@ from . import slates
 from .base import Predicted, RewardModel
 from .slates import NUMBERS, pieces, slate_laws
 
-DRAWS = 12
+POSTERIOR_DRAWS = 12
 """Draws from a click model's posterior: their spread is its doubt, known to a fifth (hence Student's quantiles)."""
 
 
@@ -70,7 +70,7 @@ def posterior_draws(model: Fitted, *salt: int) -> tuple[Fitted, ...]:
         return ()
     # Not from the tables: learnt from the same log in another order, these differ in their last bits.
     key = crc32(f"{model!r} of {len(model.documents)} of {model.tally.impressions}".encode())
-    return tuple(model.draw(np.random.default_rng([key, one, *salt])) for one in range(DRAWS))
+    return tuple(model.draw(np.random.default_rng([key, one, *salt])) for one in range(POSTERIOR_DRAWS))
 
 
 def loaded(path: str) -> Fitted:

@@ -29,7 +29,7 @@ from .features import FEATURES, Dense, SlateColumns, no_features, refuse_wide
 from .slates import pieces
 from .training import TrainingFold, TrainingRows, TrainingState, query_keys
 
-QUERY = Needs(clusters=frozenset(["query"]))
+BY_QUERY = Needs(clusters=frozenset(["query"]))
 _INNER = 3
 """Folds of the cross-validation that chooses the settings, as published with paper slate-pseudoinverse."""
 
@@ -91,9 +91,9 @@ def learnt(
     Raises:
         UsageError: no features, too few queries, or a regressor that predicts no finite numbers.
     """
-    key = "query" if has(source, QUERY) else None
+    key = "query" if has(source, BY_QUERY) else None
     folds = {columns: TrainingFold(columns, key) for columns in dict.fromkeys(one.columns for one in models)}
-    needed = QUERY if key else Needs()
+    needed = BY_QUERY if key else Needs()
     for columns in folds:
         if FEATURES in columns.by and not has(source, Needs(frozenset([FEATURES]))):
             raise no_features(source.describe())

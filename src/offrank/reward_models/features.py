@@ -17,7 +17,7 @@ Dense = NDArray[np.float32]
 
 FEATURES = "features"
 """The name of the sparse features among the columns of a regression; others are scores of the candidates."""
-WIDEST = 20_000
+MOST_COLUMNS = 20_000
 """Largest number of features of a slate."""
 
 
@@ -27,12 +27,12 @@ def refuse_wide(where: str, slots: int, width: int) -> None:
     Raises:
         UsageError: they have.
     """
-    if slots * width > WIDEST:
+    if slots * width > MOST_COLUMNS:
         raise UsageError(
             f"{where} has features numbered up to {width - 1:,} and slates of {slots} items: a regression of whole "
             f"slates would have {width * slots:,} columns",
-            f"at most {WIDEST:,} are supported: number the features from 0 without gaps, or name columns with scores "
-            "instead: lasso(by=[old_score])",
+            f"at most {MOST_COLUMNS:,} are supported: number the features from 0 without gaps, or name columns with "
+            "scores instead: lasso(by=[old_score])",
         )
 
 

@@ -13,7 +13,7 @@ from ..log.source import Needs
 from ..policies.base import Policy
 from . import slates
 from .click_model import by_rank, separable
-from .slates import FEW, NUMBERS, pieces, slate_laws
+from .slates import FEW_SLATES, NUMBERS, pieces, slate_laws
 
 
 def item_click_needs(fitted: Fitted, policy: Policy) -> Needs:
@@ -61,7 +61,7 @@ def _of_one(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int | None) 
 def _many(contexts: Contexts) -> bool:
     """Whether any row has more slates than can be enumerated."""
     sizes = np.unique(np.stack([contexts.size, contexts.length], axis=1), axis=0).tolist()
-    return any(math.perm(size, length) > FEW for size, length in sizes)
+    return any(math.perm(size, length) > FEW_SLATES for size, length in sizes)
 
 
 def _by_rank(fitted: Fitted, policy: Policy, contexts: Contexts) -> Floats:

@@ -23,7 +23,7 @@ from ..readers.log import opened
 from ..running.executors import Executor
 from . import cross_fitting
 from .base import Predicted, RewardModel
-from .cross_fitting import QUERY, CrossFitted
+from .cross_fitting import BY_QUERY, CrossFitted
 from .features import FEATURES, SlateColumns
 from .registry import REWARD_MODELS
 from .slates import slate_laws, slate_needs
@@ -104,7 +104,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return self.learnt
 
     def needs(self, target: Policy) -> Needs:
-        return self.columns.needs() | slate_needs(target) | (QUERY if self.fitted.key else Needs())
+        return self.columns.needs() | slate_needs(target) | (BY_QUERY if self.fitted.key else Needs())
 
     def logged(self, batch: LogBatch) -> Floats:
         return self.fitted.predict(batch, np.arange(len(batch)), batch.slates)

@@ -17,7 +17,7 @@ from ..policies.base import Policy
 
 NUMBERS = 2_000_000
 """Largest number of entries of one kind at a time, whatever the size of a batch."""
-FEW = 120
+FEW_SLATES = 120
 """A policy with at most this many possible slates is averaged over all of them."""
 
 _LOST = 1e-6
@@ -60,7 +60,7 @@ def slate_laws(policy: Policy, batch: LogBatch, draws: int | None, numbers: int 
     shapes = [contexts.size, contexts.length, ~sure]
     for size, length, unsure in np.unique(np.stack(shapes, axis=1), axis=0).tolist():
         rows = np.flatnonzero((contexts.size == size) & (contexts.length == length) & ~sure)
-        if unsure and math.perm(size, length) > FEW:
+        if unsure and math.perm(size, length) > FEW_SLATES:
             yield from _drawn(policy, batch, rows, draws, numbers)
         elif unsure:
             filled = np.arange(contexts.slots) < length

@@ -14,7 +14,7 @@ from .features import Dense, SlateColumns
 
 Keys = NDArray[np.uint64]
 
-MOST_NUMBERS = 20_000_000
+MOST_TRAINING_NUMBERS = 20_000_000
 """Largest number of features held, 80 MB: of a larger log a random sample of rows is learnt from."""
 _BESIDE = 8
 """The numbers beside the features of a row take as much memory as so many features."""
@@ -64,7 +64,7 @@ class TrainingState:
     slots: int = 0
     width: int = 0
     limit: np.uint64 = field(default=_ALL)
-    numbers: int = MOST_NUMBERS
+    numbers: int = MOST_TRAINING_NUMBERS
 
     def __add__(self, other: TrainingState) -> TrainingState:
         both = replace(
@@ -118,7 +118,7 @@ class TrainingFold(Fold):
 
     columns: SlateColumns
     key: str | None
-    numbers: int = MOST_NUMBERS
+    numbers: int = MOST_TRAINING_NUMBERS
 
     def add(self, part: TrainingState | None, batch: LogBatch) -> TrainingState:
         state = TrainingState(numbers=self.numbers) if part is None else part

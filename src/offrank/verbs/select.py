@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..language.argument import plain_argument
-from ..language.from_text import CANDIDATES
+from ..language.from_text import CANDIDATE_ESTIMATORS
 from .deferred import arguments, policies, reproducibility, selected_estimators, simulated_selection
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def select_estimators(
     log: Any,
     target: str | Policy,
     logging: str | Policy = "logged",
-    estimators: Estimators = CANDIDATES,
+    estimators: Estimators = CANDIDATE_ESTIMATORS,
     *,
     examination: Examination | None = None,
     cluster: str | None = "auto",

@@ -16,7 +16,7 @@ from offrank.clicks.neural.training import libraries
 from offrank.errors import MissingExtraError
 from offrank.language import Say
 from offrank.log.batch import Floats
-from offrank.metrics.cmip_models import DRAWS as DRAWN
+from offrank.metrics.cmip_models import CMIP_DRAWS as DRAWN
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Document, Figures, Section
 from offrank.simulation.judged import Preset

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from offrank.clicks.evaluation import CLIP
+from offrank.clicks.evaluation import PERPLEXITY_CLIP
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.neural.law import HISTORIES
 from offrank.clicks.neural.models import RecurrentModel
@@ -136,5 +136,5 @@ def perplexities(
 
 def _bits(chance: Floats, said: Floats) -> Floats:
     """Return the expected loss in bits, summed over slates [k]."""
-    kept = np.clip(said, CLIP, 1 - CLIP)
+    kept = np.clip(said, PERPLEXITY_CLIP, 1 - PERPLEXITY_CLIP)
     return np.asarray(-(chance * np.log2(kept) + (1 - chance) * np.log2(1 - kept)).sum(axis=0))

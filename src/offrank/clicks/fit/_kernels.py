@@ -18,9 +18,9 @@ SPAN = 64
 """Steps of the coarsest level."""
 DROP = 30.0
 """Nodes whose log-density is further than this below the largest are left out."""
-ENOUGH = 20
+FEWEST_NODES = 20
 """Minimum number of nodes for a posterior when they are found: more than one per standard deviation."""
-CLOSE = 3e-3
+INTEGRAL_TOLERANCE = 3e-3
 """Largest relative difference between an integral and that by every second node.
 
 Halved steps square the error of the trapezoidal rule (Trefethen and Weideman 2014): by all nodes it is about 1e-5.
@@ -71,7 +71,7 @@ def _summed(logs, begin, end, offset, top):
         logs[j] = np.exp(logs[j] - top)
         total += logs[j]
         coarse += logs[j] if (offset + j) % 2 == 0 else 0.0
-    return total, abs(2.0 * coarse - total) <= CLOSE * total
+    return total, abs(2.0 * coarse - total) <= INTEGRAL_TOLERANCE * total
 
 
 @jit
@@ -93,7 +93,7 @@ def _narrow(entries, d, tables, out):
         left, right = max(left - 1, 0), min(right + 1, k - 1)
         _, even = _summed(out, left, right + 1, a, top)
         a, k = a + left, right - left + 1
-        if level == levels or (even and k >= ENOUGH) or 2 * k - 1 > ROOM:
+        if level == levels or (even and k >= FEWEST_NODES) or 2 * k - 1 > ROOM:
             return first_of(level) + a, k
         level, a, k = level + 1, 2 * a, 2 * k - 1
 

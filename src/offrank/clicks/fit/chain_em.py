@@ -16,16 +16,16 @@ from . import _kernels
 from .compressed_sessions import HiddenCounts, Second, SessionTails, Trials
 from .design import PriorDesign
 from .em import Climb, climb
-from .priors import FLAT, Beta, EvidenceGrid, PriorRegression
+from .priors import UNIFORM, Beta, EvidenceGrid, PriorRegression
 
 Designs = Mapping[str, PriorDesign | Beta]
 """Of each table of documents: what its priors depend on, or its given prior."""
 Regressions = Mapping[str, PriorRegression]
 """The fitted priors of each table."""
 
-SHARED = "continuation"
+CONTINUATION = "continuation"
 TIGHT = 1e-4
-FEW = 60
+FEW_LAPS = 60
 _WEAK = Beta(0.2, 0.8)
 """Prior of a document where learning begins: equivalent to one impression."""
 _FAINT = 2.0
@@ -78,7 +78,7 @@ class CascadeSpec(ABC):
             won = won + hidden.on * second.went + hidden.off * second.stopped
             found[second.table] = (won, tried + hidden.on + hidden.off)
         shared = self.continued(parameters, hidden)
-        return found if shared is None else {**found, SHARED: shared}
+        return found if shared is None else {**found, CONTINUATION: shared}
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,14 @@ class EM:
     tails: SessionTails
     priors: Designs
     say: Callable[[str], object]
-    shared: Beta = FLAT
+    shared: Beta = UNIFORM
 
     def initial(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
         """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
         fresh = {n: flat(one) for n, one in self.priors.items() if isinstance(one, PriorDesign)}
         if start is None:
             return self._started(), fresh
-        here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
+        here = {name: start[name] for name in (*self.model.tables, CONTINUATION) if name in start}
         for name, one in fresh.items():
             table = start[regression_name(name)]
             if len(table) == len(one.table):  # of the same design
@@ -121,7 +121,7 @@ class EM:
         here = {name: np.full(len(shown), 0.5) for name in model.tables}
         here["attraction"] = Beta(2 * rate, 2 - 2 * rate).posterior_mean(tails.clicked, shown)
         if model.begin:
-            here[SHARED] = self.given(model.fixed or model.begin)
+            here[CONTINUATION] = self.given(model.fixed or model.begin)
         return here
 
     def betas(self, priors: Regressions) -> dict[str, Beta]:
@@ -144,16 +144,17 @@ class EM:
         still: bool = False,
     ) -> Climb:
         """The posterior mode under these priors; still: the continuation is not changed."""
-        kept = {SHARED: here[SHARED]} if SHARED in here and (still or self.model.fixed is not None) else {}
-        betas = {SHARED: self.shared, **self.betas(priors)}
+        still = CONTINUATION in here and (still or self.model.fixed is not None)
+        kept = {CONTINUATION: here[CONTINUATION]} if still else {}
+        betas = {CONTINUATION: self.shared, **self.betas(priors)}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
             hidden = self._expect(at)
             counts = self.model.counts(at, hidden)
             after = {name: betas[name].posterior_mean(*counts[name]) for name in at}
             prior = sum(betas[name].log_density(table) for name, table in at.items())
-            if SHARED in at:  # `leading_to` may ask for less than nothing, or more than all
-                after[SHARED] = np.clip(after[SHARED], _EDGE, 1 - _EDGE)
+            if CONTINUATION in at:  # `leading_to` may ask for less than nothing, or more than all
+                after[CONTINUATION] = np.clip(after[CONTINUATION], _EDGE, 1 - _EDGE)
             return {**after, **kept}, hidden.log_likelihood + prior
 
         def tell(log_posterior: float) -> None:
@@ -195,9 +196,9 @@ class EM:
 
     def leading_to(self, here: Parameters) -> Beta:
         """The prior of the continuation, as strong as the uniform one, under which EM leads to the one that is here."""
-        won, tried = self.counts(here)[SHARED]
-        a = here[SHARED] * (tried + FLAT.strength) - won
-        return Beta(a, FLAT.strength - a)
+        won, tried = self.counts(here)[CONTINUATION]
+        a = here[CONTINUATION] * (tried + UNIFORM.strength) - won
+        return Beta(a, UNIFORM.strength - a)
 
     def known(self, here: Parameters) -> dict[str, Floats]:
         """[documents + 1] effective observations behind each entry, without the prior, by the diagonal information.

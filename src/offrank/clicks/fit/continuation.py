@@ -18,11 +18,11 @@ import numpy as np
 from ...log.batch import Floats
 from ..base import Parameters
 from . import _kernels
-from .chain_em import EM, FEW, LOOSE, SHARED, TIGHT, Designs, Regressions, flat
+from .chain_em import CONTINUATION, EM, FEW_LAPS, LOOSE, TIGHT, Designs, Regressions, flat
 from .compressed_sessions import HiddenCounts, SessionTails
 from .design import PriorDesign
 from .em import expit, logit
-from .priors import FLAT, beta_binomial
+from .priors import UNIFORM, beta_binomial
 
 ClickCounts = Mapping[str, tuple[Floats, Floats]]
 """Table -> expected (successes, trials)."""
@@ -50,7 +50,7 @@ def continuation_trials(
     model, tails = em.model, tails or em.tails
     second = model.second(here)
     if second is None:
-        return EM(model, tails, {}, em.say).counts(here)[SHARED]
+        return EM(model, tails, {}, em.say).counts(here)[CONTINUATION]
     known, betas = known or em.counts(here), em.betas({})
     (won, tried), (seconds, second_trials) = known["attraction"], known[second.table]
     prior, other = betas["attraction"], betas[second.table]
@@ -84,7 +84,7 @@ def continuation_trials(
 def continuation_slopes(em: EM, here: Parameters) -> Floats:
     """[few] derivatives of the log-posterior with respect to the logits of the continuation."""
     won, tried = continuation_trials(em, here)
-    return np.asarray(won + FLAT.a - here[SHARED] * (tried + FLAT.strength))
+    return np.asarray(won + UNIFORM.a - here[CONTINUATION] * (tried + UNIFORM.strength))
 
 
 def solved(em: EM, here: Parameters, tolerance: float, jacobian: Floats | None = None) -> tuple[Parameters, Floats]:
@@ -94,11 +94,11 @@ def solved(em: EM, here: Parameters, tolerance: float, jacobian: Floats | None =
     """
 
     def followed(logits: Floats, near: Parameters) -> tuple[Parameters, Floats]:
-        at = {**near, SHARED: expit(logits)}
-        there = em.climbed(at, {}, min(tolerance, TIGHT), FEW, still=True).parameters
+        at = {**near, CONTINUATION: expit(logits)}
+        there = em.climbed(at, {}, min(tolerance, TIGHT), FEW_LAPS, still=True).parameters
         return there, continuation_slopes(em, there)
 
-    at = logit(here[SHARED])
+    at = logit(here[CONTINUATION])
     here, slope = followed(at, here)
     if jacobian is None:
         moves = _STEP * np.eye(len(at))
@@ -115,8 +115,8 @@ def solved(em: EM, here: Parameters, tolerance: float, jacobian: Floats | None =
 
 def _uphill(em: EM, here: Parameters, jacobian: Floats, slope: Floats) -> Floats:
     """[few] Newton's step in logits; where little is known of a direction, a shorter one."""
-    value, (_, tried) = here[SHARED], em.counts(here)[SHARED]
-    scale = np.sqrt((tried + FLAT.strength) * value * (1 - value))
+    value, (_, tried) = here[CONTINUATION], em.counts(here)[CONTINUATION]
+    scale = np.sqrt((tried + UNIFORM.strength) * value * (1 - value))
     values, axes = np.linalg.eigh(-(jacobian + jacobian.T) / 2 / np.outer(scale, scale))
     step = axes @ ((axes.T @ (slope / scale)) / np.maximum(values, _LEAST)) / scale
     return np.asarray(step * min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300)))
@@ -148,7 +148,7 @@ class ContinuationFit:
         if not priors:
             found, jacobian = solved(whole, here, TIGHT) if held_out else (whole.climbed(here, {}).parameters, None)
             return cls(whole, found, priors, whole.priors, jacobian)
-        begun = here[SHARED]
+        begun = here[CONTINUATION]
         if not known:
             here = whole.climbed(here, {}, TIGHT).parameters
             _, priors = whole.fit_jointly(here, priors, FIRST, still=True)
@@ -156,19 +156,19 @@ class ContinuationFit:
         if not held_out:
             return cls(em, em.climbed(here, {}).parameters, priors, whole.priors)
         # From where it began: documents that know their sessions may have driven it to an edge.
-        found, jacobian = solved(em, {**here, SHARED: begun}, TIGHT)
+        found, jacobian = solved(em, {**here, CONTINUATION: begun}, TIGHT)
         return cls(em, found, priors, whole.priors, jacobian)
 
     def of_all(self, whole: EM, here: Parameters) -> Parameters:
         """The tables of all sessions, where this was learnt from some of them."""
-        em, here = whole.weakly(self.priors), {**here, SHARED: self.here[SHARED]}
+        em, here = whole.weakly(self.priors), {**here, CONTINUATION: self.here[CONTINUATION]}
         if self.jacobian is None:
             return em.climbed(here, {}).parameters
         # One step of Newton's method: what is left of the error is of the order of its square.
-        here = em.climbed(here, {}, LOOSE, FEW, still=True).parameters
+        here = em.climbed(here, {}, LOOSE, FEW_LAPS, still=True).parameters
         jacobian = self.jacobian * (whole.tails.sessions / self.em.tails.sessions)
         step = _uphill(em, here, jacobian, continuation_slopes(em, here))
-        return {**here, SHARED: expit(logit(here[SHARED]) + step)}
+        return {**here, CONTINUATION: expit(logit(here[CONTINUATION]) + step)}
 
     @cached_property
     def common(self) -> Floats:
@@ -178,9 +178,9 @@ class ContinuationFit:
         em = EM(self.em.model, self.em.tails, dict.fromkeys(names, one), _silent)
         here, priors = em.fit_jointly(self.here, {name: flat(one) for name in names}, FIRST)
         if self.jacobian is None:
-            return np.asarray(em.climbed(here, priors, TIGHT).parameters[SHARED])
+            return np.asarray(em.climbed(here, priors, TIGHT).parameters[CONTINUATION])
         fixed = EM(em.model, em.tails, em.betas(priors), _silent)
-        return np.asarray(solved(fixed, here, TIGHT, self.jacobian)[0][SHARED])
+        return np.asarray(solved(fixed, here, TIGHT, self.jacobian)[0][CONTINUATION])
 
     @property
     def ranks_tell(self) -> bool:

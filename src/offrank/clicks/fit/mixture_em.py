@@ -18,7 +18,7 @@ from .em import squarem
 Step = Callable[[Floats, Floats], tuple[Floats, float]]
 """Shares [n, c] and weights [c] -> (shares by what the components learn from these, log-likelihood)."""
 
-LEAST = 1e-12
+LEAST_SHARE = 1e-12
 """Share of a session's weight that every component keeps at least."""
 _LONGEST = 1.0
 """The largest step of a log-weight."""
@@ -115,7 +115,7 @@ def _size(logs: Floats, share: Floats, sessions: Floats) -> float:
 
 
 def _logs(share: Floats) -> Floats:
-    return np.asarray(np.log(np.maximum(share, LEAST)))
+    return np.asarray(np.log(np.maximum(share, LEAST_SHARE)))
 
 
 def _shares(logs: Floats) -> Floats:

@@ -69,7 +69,7 @@ class Beta:
         return float((self.a * np.log(value) + self.b * np.log1p(-value)).sum())
 
 
-FLAT = Beta(1.0, 1.0)
+UNIFORM = Beta(1.0, 1.0)
 """The uniform prior."""
 
 

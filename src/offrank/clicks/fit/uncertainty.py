@@ -25,9 +25,9 @@ from .em import logit
 from .posterior import Attractions, Chances
 from .priors import Beta, PriorRegression
 
-KEPT = 3
+DIRECTIONS_BY_EM = 3
 """Number of directions that are kept of models learnt by EM; the doubt of others counts as each document's own."""
-MOST = 4
+DIRECTIONS_BY_COUNTS = 4
 """The same of models learnt from counts."""
 _WIDEST = 4.0
 """Largest standard deviation of a direction of theta, in logits: then nothing is known of it."""
@@ -93,8 +93,8 @@ def leading_alone(
         size = np.sqrt((turned**2).sum(axis=1, keepdims=True))
         turned *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))
         spread = tables[name] * (1 - tables[name])
-        variance = 1 / (own[name] + 1) + spread * (turned[:, KEPT:] ** 2).sum(axis=1)
-        common[name], own[name] = turned[:, :KEPT], np.maximum(1 / variance - 1, 1e-3)
+        variance = 1 / (own[name] + 1) + spread * (turned[:, DIRECTIONS_BY_EM:] ** 2).sum(axis=1)
+        common[name], own[name] = turned[:, :DIRECTIONS_BY_EM], np.maximum(1 / variance - 1, 1e-3)
     return own, common
 
 
@@ -182,7 +182,7 @@ def leading_and_own(doubts: Mapping[str, Uncertainty]) -> tuple[dict[str, Floats
     """(strength, loadings) of tables with common directions: the leading ones, the rest as each entry's own doubt."""
     size = max(doubt.loading.shape[1] for doubt in doubts.values())
     padded = {name: np.pad(d.loading, ((0, 0), (0, size - d.loading.shape[1]))) for name, d in doubts.items()}
-    axes = leading(padded)[:, :MOST]
+    axes = leading(padded)[:, :DIRECTIONS_BY_COUNTS]
     strength, loadings = {}, {}
     for name, doubt in doubts.items():
         loading = padded[name] @ axes

@@ -16,10 +16,10 @@ DECAY = 0.42
 """Ratio of successive increments of information per doubling, for 4, 8 and more bins: that of a Gaussian
 copula, nearly the same for any correlation (.41 to .44 beyond 8 bins). Bounded smooth densities have down to 1/4."""
 
-NOISE = 1.7
+INCREMENT_NOISE = 1.7
 """Standard deviation of the corrected increments under independence, in units of sqrt(cells / 2) / documents."""
 
-CLEAR = 12.0
+CLEAR_DEVIATION = 12.0
 """An increment this many noise variances from the expected one (3.5 deviations) is not shrunk. There are some
 25 increments: at 6, one log in three had one by chance, and twice the spread if the truth is 0."""
 
@@ -66,7 +66,7 @@ def _climbed(x, y, orders, middle_x, middle_y, logs):
         if rung == 0:
             step = level
         else:
-            step = _shrunk(level - before, _ratio(rung) * step, NOISE * math.sqrt(gained / 2) / n)
+            step = _shrunk(level - before, _ratio(rung) * step, INCREMENT_NOISE * math.sqrt(gained / 2) / n)
         found += step
         rung += 1
         if distinct_x <= bins and distinct_y <= bins:  # all values are apart
@@ -134,6 +134,6 @@ def _shrunk(increment, expected, noise):
     """The increment, shrunk towards the expected one as far as noise can explain the difference."""
     if noise == 0:
         return increment
-    surprise = (increment - expected) ** 2 - CLEAR * noise**2
+    surprise = (increment - expected) ** 2 - CLEAR_DEVIATION * noise**2
     trust = np.maximum((expected / 2) ** 2, surprise)
     return expected + (increment - expected) * trust / (trust + noise**2)

@@ -12,7 +12,7 @@ from ...log.batch import Floats, Integers
 from .base import GradedDocuments, Information, Progress, over_draws
 from .boosted import boosted, donsker_varadhan
 
-CLIP = 0.01
+MARGINAL_CLIP = 0.01
 
 
 @dataclass(frozen=True)
@@ -93,5 +93,5 @@ def _told_apart(own: Floats, exchanged: Floats, times: int, rng: np.random.Gener
             np.split(rng.permutation(kind), [len(kind) // 2]) for kind in (own, exchanged)
         )
         log_odds = boosted(own_train, other_train, seed=int(rng.integers(2**31)))
-        bound = np.log((1 - CLIP) / CLIP)  # probabilities in [.01, .99]
+        bound = np.log((1 - MARGINAL_CLIP) / MARGINAL_CLIP)  # probabilities in [.01, .99]
         yield donsker_varadhan(*(np.clip(log_odds(kind), -bound, bound) for kind in (own_test, other_test)))

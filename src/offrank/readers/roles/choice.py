@@ -13,7 +13,7 @@ from ..description import RoleEvidence, Unsettled
 from . import names
 from .columns import Flags
 
-SURE = 2
+SURE_FIT = 2
 """How well a name must fit a role to be preferred to its rivals."""
 
 
@@ -40,7 +40,7 @@ class Roles:
         if not ranked:
             return None
         fits = [names.closeness(words, name) for name in ranked]
-        alone = len(ranked) == 1 or (fits[0] >= SURE and fits[0] > fits[1])
+        alone = len(ranked) == 1 or (fits[0] >= SURE_FIT and fits[0] > fits[1])
         if not alone or fits[0] < least:
             self.ask(role, ranked)
         self.found[role] = RoleEvidence(ranked[0], why, tuple(ranked[1:]))
@@ -56,7 +56,7 @@ class Roles:
 
     def only(self, role: str, able: Sequence[str], words: str, why: str) -> bool:
         """Give a role to the one column that is called by some other words; whether there is one."""
-        called = [name for name in able if names.closeness(words, name) >= SURE]
+        called = [name for name in able if names.closeness(words, name) >= SURE_FIT]
         if len(called) != 1:
             return False
         self.found[role] = RoleEvidence(called[0], why, tuple(name for name in able if name != called[0]))
@@ -85,7 +85,7 @@ _OFFERED = 3
 
 def not_after_others(flags: Mapping[str, Floats]) -> list[str]:
     """Return the flags [n] that no other comes before, as a click does before a purchase."""
-    known = {name: np.nan_to_num(one) > 0 for name, one in flags.items() if names.closeness("shown", name) < SURE}
+    known = {name: np.nan_to_num(one) > 0 for name, one in flags.items() if names.closeness("shown", name) < SURE_FIT}
     return [
         name
         for name, one in flags.items()
@@ -110,7 +110,7 @@ def best_named(role: str, able: Sequence[str]) -> str:
     return min(
         able,
         key=lambda name: (
-            names.closeness(role, name) < SURE <= names.closeness("time", name),
+            names.closeness(role, name) < SURE_FIT <= names.closeness("time", name),
             *names.order(role, name),
         ),
     )

@@ -24,7 +24,7 @@ _SHOWN = (
 _CLICKED = frozenset(("click", "clicked", "clicks", "clk", "tap", "tapped", "select", "selected"))
 _OF_ITEMS = frozenset(("item", "product", "result", "search", "doc", "document", "list", "ad", "hit", "card", "tile"))
 _OF_ITEMS |= {"recommendation", "reco", "slate", "feed", "carousel", "shelf", "widget"}
-_OF_ITEMS |= {*names.WORDS["item"].split()}
+_OF_ITEMS |= {*names.ROLE_WORDS["item"].split()}
 _OF_ITEMS |= {f"{word}s" for word in _OF_ITEMS}
 """Words for kinds of rows: impressions, the likelier first; clicks; and what may stand beside either."""
 _NO_CLICK = {"reward": ""}

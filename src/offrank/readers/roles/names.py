@@ -16,7 +16,7 @@ _ITEM = """item product prod sku doc document docno prop property asin object co
         title name content post photo image pin entity option course module tile card hit isbn ean accommodation
         artikel produkt angebot stelle anzeige produit annonce offre livre producto articulo oferta anuncio pelicula
         libro prodotto articolo shangpin wupin neirong 商品 内容"""
-WORDS: Mapping[str, str] = {
+ROLE_WORDS: Mapping[str, str] = {
     "impression": """impression imp ranking recommendation request req srch search serp result_page page_view pageview
         slate list display_list reco rec feed auction exposure qry query view session visit group
         anfrage suchanfrage suche recherche requete busqueda solicitud ricerca richiesta qingqiu sousuo sitzung sesion
@@ -164,7 +164,7 @@ def _apart(word: str) -> tuple[str, ...]:
 @lru_cache
 def _known() -> frozenset[str]:
     """The words of all roles that are long enough to be told in a longer one, and what tells how a value is written."""
-    words = {part for role in WORDS for word in _words(role) for part in word.split("_")}
+    words = {part for role in ROLE_WORDS for word in _words(role) for part in word.split("_")}
     return frozenset(word for word in words if len(word) > 2) | (_AFFIXES - {"ed", "in"})
 
 
@@ -174,7 +174,7 @@ _LONG = 5
 
 def order(role: str, name: str) -> tuple[int, int]:
     """Return what sorts names by how likely they have a role: how well they fit, then the place of the word."""
-    words = WORDS.get(role, "").split()
+    words = ROLE_WORDS.get(role, "").split()
     places = [words.index(word) for word in parts(name) if word in words]
     return -closeness(role, name), min(places, default=len(words))
 
@@ -188,7 +188,7 @@ _NO_IDS = _set(
 
 BEGINNING = itemgetter(slice(100))
 """As much of a name as is looked at."""
-_WRITTEN = {word.replace("_", "") for role in GROUPING for word in WORDS[role].split()} - {"q"}
+_WRITTEN = {word.replace("_", "") for role in GROUPING for word in ROLE_WORDS[role].split()} - {"q"}
 GROUPED = re.compile("|".join(["^q", *sorted(_WRITTEN)]), re.MULTILINE)
 """Finds in names, without what is between their words, whether `group_columns` may find any: most logs have none."""
 
@@ -216,4 +216,4 @@ def group_columns(columns: Collection[str], others: Collection[str] = ()) -> dic
 
 @lru_cache
 def _words(role: str) -> frozenset[str]:
-    return frozenset(WORDS.get(role, role).split())
+    return frozenset(ROLE_WORDS.get(role, role).split())
