@@ -31,6 +31,9 @@ _PART = re.compile(
 )
 """How a part is registered in the text of its file."""
 _AFTER = re.compile(r"^[@\w]", re.MULTILINE)
+# The command line refuses a slip, and completes a name, before NumPy is imported. So names are read off the text, those
+# of self-normalised forms too, which register themselves: a table of them would be a second list of what is there.
+# `tests/cli/test_completion.py` holds both to be the same.
 _WEIGHTINGS = ("(Weighted)", "(Reference)")
 """Bases of estimators that have a self-normalised form too."""
 _NO_FORM = re.compile(r'normalised: ClassVar\[bool\] = False|weighs="logged"')
