@@ -15,7 +15,7 @@ from ..inference.spread import Inference
 from ..log.source import Needs, Source, has
 from ..policies.base import Policy
 from ..policies.fit import counted_by, counts
-from ..running.quantities import Quantity
+from ..running.quantities import Quantities, Quantity
 from ..sums.estimate import Caution
 from ..sums.mean import ratio
 from ..sums.moments import Moments
@@ -24,7 +24,8 @@ from ..sums.outcome_shape import OutcomeShapeFold
 from .along import along_folds
 from .calibration import CalibrationFold
 from .duplicates import ContentsFold
-from .kept import KeptFold
+from .item_names import named
+from .kept import KeptFold, with_unread
 from .propensities import AgreementFold, UniformWeightsFold
 from .repeats import By, RepeatsFold
 from .rows import CandidatesFold, RowsPerContextFold
@@ -118,12 +119,10 @@ def log_quantities(
         yield Quantity("agreement", AgreementFold(logging), optional=True)
 
 
-def log_evidence(
-    found: Mapping[str, Any], logging: Policy | None = None, unknown: Mapping[str, str] | None = None
-) -> LogEvidence:
-    """Return the evidence about a log from what was counted of it.
+def log_evidence(found: Mapping[str, Any], asked: Quantities, logging: Policy | None = None) -> LogEvidence:
+    """Return the evidence about a log from what was counted of it, with items that are called as in the log.
 
-    logging: None if no estimate requires it. unknown: why other quantities could not be counted, by name.
+    asked: what was counted. logging: None if no estimate requires it.
     """
     rows, more, listed = map(int, found["candidates"])
     compared = [one for name, one in found.items() if name.startswith("repeats ")]
@@ -143,7 +142,7 @@ def log_evidence(
         unlisted=rows > 0 and not more and not listed,
         rows_per_context=found.get("contexts", math.inf),
         counted_by=None if logging is None else counted_by(logging),
-        unknown=unknown or {},
+        unknown=asked.reasons,
         kept=found["kept"],
         outcome=found["outcome"],
         along=(*(found[name] for name in _ALONG if name in found and not (fine and name in BY_ROW)), *placebos),
@@ -151,7 +150,9 @@ def log_evidence(
     if (agreement := found.get("agreement")) is not None:
         made = replace(made, compared=agreement.rows, apart=agreement.apart)
         made = replace(made, typical_ratio=agreement.typical_ratio) if agreement.apart else made
-    return made if "weights" not in found or not rows else replace(made, **_of_weights(found["weights"]))
+    if "weights" in found and rows:
+        made = replace(made, **_of_weights(found["weights"]))
+    return with_unread(named(made, asked.source), asked.source)
 
 
 def _of_weights(found: Moments) -> dict[str, Any]:

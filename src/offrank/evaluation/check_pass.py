@@ -9,8 +9,7 @@ from typing import Any
 
 from ..checks.actions import ActionsFold
 from ..checks.calibration import CalibrationFold
-from ..checks.item_names import item_names, named
-from ..checks.kept import with_unread
+from ..checks.item_names import item_names
 from ..checks.log import log_evidence, log_quantities
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
@@ -147,8 +146,7 @@ class CheckPass:
 
     def _named(self, found: dict[str, Any]) -> dict[str, Any]:
         """Add the evidence about the log, and name the items that are told by their codes as the log does."""
-        log = log_evidence(found, self.logging, self.tried.reasons)
-        found["log"] = with_unread(named(log, self.source), self.source)
+        found["log"] = log_evidence(found, self.tried, self.logging)
         tests = found.get("actions") or {}
         odd = {name: test for name, test in tests.items() if test.alarming}
         names = item_names((test.item for test in odd.values()), self.source)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.item_names import named
-from ..checks.kept import with_unread
 from ..checks.log import log_evidence
 from ..checks.rows import Impressions
 from ..errors import SupportError, UsageError
@@ -81,14 +79,14 @@ class LogCounts:
             impressions.refuse_none(where)
         whole, groups = found["terms"]["whole"], found["terms"]["groups"].by_name if job.by else {}
         parts = *job.targets.values(), *job.members
-        trained, log = job.trained.judged(parts, found), log_evidence(found, job.checked_logging, asked.reasons)
+        trained, log = job.trained.judged(parts, found), log_evidence(found, asked, job.checked_logging)
         known = {"slots": impressions.slots, "ties": found["ties"], "trained": trained}
         dated = period_of(asked.source) or {"first": "", "last": ""}
         days = (bool(groups) and are_days(groups)) or len(bases or ()) > 1 or dated["first"] != dated["last"]
         counted = job.counts(whole, **known, designs=found["design"])
         facts = facts_of_log(impressions, job.tested(log), job.spec.columns, days)
         known["facts"] = replace(facts, rewards=not counted.rewards_are_clicks)
-        about_log = judged_log(with_unread(named(log, asked.source), asked.source), [counted], job.totals)
+        about_log = judged_log(log, [counted], job.totals)
         if job.layout.arms is not None:
             about_log = (*of_shares(counted, job.logging.designed_shares), *of_control(counted), *about_log)
         known["about_log"] = about_log

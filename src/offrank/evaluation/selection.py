@@ -10,8 +10,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..checks.item_names import named
-from ..checks.kept import with_unread
 from ..checks.log import log_evidence, log_quantities
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import OffrankError, UsageError
@@ -237,8 +235,8 @@ class EstimatorSelector:
         impressions.refuse_none(self.source.describe())
         designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
         plain = job.counts(found["terms"]["whole"], designs=designs, slots=impressions.slots)
-        log = log_evidence(found, job.checked_logging, asked.reasons)
-        summary = replace(plain, about_log=judged_log(with_unread(named(log, self.source), self.source), [plain]))
+        log = log_evidence(found, asked, job.checked_logging)
+        summary = replace(plain, about_log=judged_log(log, [plain]))
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:

@@ -12,7 +12,6 @@ import numpy as np
 from ..checks.arms import Arms, ArmsFold, UnitsFold, rankers
 from ..checks.drawn import Drawn, drawn
 from ..checks.item_names import item_names
-from ..checks.kept import with_unread
 from ..checks.log import about_log, log_evidence, log_quantities
 from ..checks.logged_by import LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
@@ -149,7 +148,7 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
     outcomes: dict[str, str] = found["outcomes"]
     apart = [name for name, kind in outcomes.items() if kind]
     samples: dict[By, SampledRows] = {by: found[f"contexts {by}"] for by in contexts}
-    log = log_evidence(found, logging, asked.reasons)
+    log = log_evidence(found, asked, logging)
     copies = log.copies
     ties = zip(scores, found["ties"].values(), strict=True)
     inspection = Inspection(
@@ -162,7 +161,7 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         found["overview"],
         {name: share for name, share in ties if name not in apart},
         written,
-        about_log(with_unread(log, source)),
+        about_log(log),
         copies,
         _named(drawn(found["sample"], copies, samples, apart), source, how),
         LoggedBy(None, "unknown", randomness(samples, apart, arms)),
