@@ -299,7 +299,7 @@ def _refuse_twice(states: Sequence[State]) -> None:
     for one in states:
         contents, rows = one.counted["contents"], one.counted["impressions"].n
         same = [f"the file {name}" for name in one.files]
-        if len(contents.keys) >= _FEWEST:
+        if len(contents.key) >= _FEWEST:
             same.append(f"the same {rows:,} rows ({digest(contents)[:8]})")
         for what in same:
             if what in held:
