@@ -20,13 +20,13 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.estimators import estimator
-from offrank.evaluation.selection import EstimatorSelector
 from offrank.inference.spec import IntervalSpec
 from offrank.language.formatting import percent
 from offrank.language.from_text import CANDIDATE_ESTIMATORS
 from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
 from offrank.selection.estimators import ranking
+from offrank.selection.selector import EstimatorSelector
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 
 WORLDS = {  # behaviour, whether only the reward of the page is logged

@@ -11,8 +11,7 @@ from typing import Any
 
 from benchmarks._page import drawn, generated
 from offrank.language.formatting import typographic
-from offrank.report.document import Cell
-from offrank.report.page import cell
+from offrank.report.document import Cell, cell
 
 Digits = Callable[[str], str]
 """The format of the numbers of a column, by its title."""

@@ -12,16 +12,15 @@ import pytest
 
 import offrank
 from offrank.errors import LogError, NoOverlapError, UsageError
-from offrank.evaluation import selection as choosing
-from offrank.evaluation.pages.selection import simulated_section
-from offrank.evaluation.selected_estimators import SelectedEstimators
-from offrank.evaluation.selection import EstimatorSelector
-from offrank.evaluation.simulated_selection import Rehearsed, SimulatedSelection
 from offrank.language.assumptions import ITEM_POSITION
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
 from offrank.policies import policy
+from offrank.selection import selector as choosing
 from offrank.selection.estimators import EstimatorRanking
+from offrank.selection.selected_estimators import SelectedEstimators, simulated_section
+from offrank.selection.selector import EstimatorSelector
+from offrank.selection.simulated_selection import Rehearsed, SimulatedSelection
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search

@@ -11,7 +11,7 @@ import numpy as np
 from offrank.estimators.items import Form, Interpol
 from offrank.log.batch import Floats
 from offrank.policies.propensities import propensities
-from offrank.selection.windows import slope
+from offrank.selection import slope
 from offrank.simulation import toy
 
 POWERS = (0.2, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..clicks.documents import TextsFold
 from ..findings.log import LogEvidence, unfit
+from ..language.registry import Later
 from ..log.source import Needs, Source, is_read_once
 from ..running.executors import Executor, Progress, run
+
+if TYPE_CHECKING:
+    from ..clicks import documents
+else:  # few logs need it
+    documents = Later("..clicks.documents", __package__)
 
 _HASHED = 2**53
 """Smallest size of a code that is taken for the hash of a text; others are whole numbers."""
@@ -27,7 +33,7 @@ def item_names(
     if not len(hashes) or is_read_once(source):
         return {}
     needed = Needs(frozenset(["candidates"]), texts=True)
-    texts = run(source.select(needed), TextsFold(), executor, progress).only(hashes)
+    texts = run(source.select(needed), documents.TextsFold(), executor, progress).only(hashes)
     return dict(zip(texts.codes.tolist(), texts.texts.to_pylist(), strict=True))
 
 

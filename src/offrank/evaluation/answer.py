@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import NoOverlapError
 from ..estimators.family import Family, family
-from ..inference.spec import IntervalSpec
-from ..language.from_text import CANDIDATE_ESTIMATORS
 from ..language.outputs import inputs_in, refuse_outputs
 from ..language.registry import Later
-from ..learning.splits import kept_apart
 from ..log.batch import RunCache
 from ..log.source import Needs, Source, has
 from ..policies.balanced import refuse_arm_targets
@@ -20,10 +17,8 @@ from ..policies.base import Fits
 from ..policies.by import By
 from ..policies.fit import counts, fitted, parts_of
 from ..readers.log import period_of
-from ..reward_models.fitting import fit_models
 from ..running.executors import run
 from ..sums.base import Tee
-from . import arguments
 from .ab_test import OF_STATE
 from .candidates import Pick, selected
 from .counts import Counts
@@ -32,13 +27,17 @@ from .log_counts import LogCounts
 from .question import Plan, Question
 from .reduction import Pass
 from .result import Result, refuse_empty
-from .selection import EstimatorSelector
-from .state_file import counted, refuse_learnt
 
 if TYPE_CHECKING:
     from ..estimators import history
-else:  # needed by A/B tests alone
+    from ..learning import splits
+    from ..reward_models import fitting
+    from . import state_file
+else:  # each is needed by some questions alone: A/B tests, `held_out`, models that are learnt, `state`
     history = Later("..estimators.history", __package__)
+    splits = Later("..learning.splits", __package__)
+    fitting = Later("..reward_models.fitting", __package__)
+    state_file = Later(".state_file", __package__)
 
 
 def answered(question: Question) -> Result:
@@ -52,11 +51,11 @@ def answered(question: Question) -> Result:
     given = [*question.plan.inputs, question.held_out]
     if question.state is not None:
         refuse_outputs(question.state, log=[question.log, source], read=given, overwrite=question.overwrite)
-        refuse_learnt(question)
+        state_file.refuse_learnt(question)
     read = tuple(inputs_in(question.log, source, *given, question.state))
     executor, progress = question.executor, question.progress
     if question.held_out is not None:
-        source, left_out = kept_apart(source, question.held_out, executor, progress)
+        source, left_out = splits.kept_apart(source, question.held_out, executor, progress)
     if question.plan.usual and not has_clicks(source):
         question = _of_rewards(question)
     cache = RunCache()  # of what follows from policies and contexts alone, for every reading
@@ -65,7 +64,7 @@ def answered(question: Question) -> Result:
         asked = job.quantities(source, cache)
         log_counts = LogCounts.of(job, asked, asked.state(executor, progress), source.describe())
     else:
-        log_counts = counted(job, question, source, question.state, cache)
+        log_counts = state_file.counted(job, question, source, question.state, cache)
     found = log_counts.result()
     found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out, period=period))
     return refuse_empty(replace(found, read=read))
@@ -141,7 +140,9 @@ def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass
     picks: dict[str, dict[str, Pick]] = {}
     for one in plan.estimators:
         if one.kind.preselected:
-            families[repr(one)], picks[repr(one)] = _picked(plan, question, source, spec, cache)
+            assert question.choose is not None
+            learnt = replace(question, plan=plan)
+            families[repr(one)], picks[repr(one)] = question.choose(learnt, source, spec, cache)
         else:
             families[repr(one)] = family(one, plan.trained.curve)
     known = question.by, plan.trained
@@ -156,22 +157,8 @@ def _learnt(plan: Plan, question: Question, source: Source, clusters: Sequence[s
     if not counts(logging):  # else they are counted alike
         shown = frozenset(one for name, one in targets.items() if counts(one) and one is not plan.targets[name])
         trained = replace(trained, shown=shown)
-    models = fit_models(plan.estimators, source, executor, progress, clusters)
+    models = fitting.fit_models(plan.estimators, source, executor, progress, clusters)
     return replace(plan, targets=targets, logging=logging, estimators=models, trained=trained)
-
-
-def _picked(
-    plan: Plan, question: Question, source: Source, spec: IntervalSpec, cache: RunCache
-) -> tuple[Family, dict[str, Pick]]:
-    """Return the choice of an estimator for each target, which depends on errors only."""
-    plain = IntervalSpec("normal", spec.confidence, spec.cluster, found=spec.found)
-    usual = tuple(arguments.estimators(CANDIDATE_ESTIMATORS))
-    run_by = question.executor, question.progress
-    selector = EstimatorSelector(source, plan.logging, plan.trained.curve, plain, usual, *run_by, cache=cache)
-    choices = {name: selector.select(target) for name, target in plan.targets.items()}
-    picks = {name: choice.pick() for name, choice in choices.items()}
-    given = {key: choices[name].given[key] for name, one in picks.items() for key in (one.anchor, choices[name].chosen)}
-    return given, picks
 
 
 def _with_history(question: Question, job: Pass, arms: By, source: Source) -> Pass:

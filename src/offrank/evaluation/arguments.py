@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ..clicks.fitted import Fitted
-from ..clicks.model import load
 from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
+from ..language.registry import Later
 from ..log.batch import Floats
 from ..policies.base import Policy
 from ..policies.registry import policy
 from ..readers.log import opened
 from .provenance import Provenance
+
+if TYPE_CHECKING:
+    from .. import clicks
+else:  # needed where a click model is given
+    clicks = Later("..clicks", __package__)
 
 Target = str | Policy | Mapping[str, str | Policy] | list[str | Policy]
 Estimators = str | Estimator | Sequence[str | Estimator]
@@ -52,14 +56,14 @@ def refuse_outcome(control: str, renamed: Mapping[str, str] | None) -> None:
         )
 
 
-def fitted_model(given: object) -> Fitted | None:
+def fitted_model(given: object) -> clicks.Fitted | None:
     """Return a fitted click model, as given or from its file.
 
     Raises:
         UsageError: it is neither.
     """
-    found = load(given) if isinstance(given, str | PathLike) else given
-    if found is not None and not isinstance(found, Fitted):
+    found = clicks.load(given) if isinstance(given, str | PathLike) else given
+    if found is not None and not isinstance(found, clicks.Fitted):
         raise UsageError(f"{given!r} is no fitted click model", "give what `offrank.clicks.DBN().fit(log)` returns")
     return found
 
@@ -115,15 +119,16 @@ def examination(given: Examination | None) -> Provenance:
     Raises:
         UsageError: not numbers, no click model, or a click model that has no such curve.
     """
-    known = load(given) if isinstance(given, PathLike) or (isinstance(given, str) and "," not in given) else given
-    curve = known.examination() if isinstance(known, Examines) else known
+    if isinstance(given, PathLike) or (isinstance(given, str) and "," not in given):
+        given = clicks.load(given)
+    curve = given.examination() if isinstance(given, Examines) else given
     if curve is None and given is not None:
         raise UsageError(
-            f"{known!r} has no examination curve: examination depends on more than the rank",
+            f"{given!r} has no examination curve: examination depends on more than the rank",
             "fit pbm, estimate a curve with offrank.harvest_clicks, or give a number per rank: [1, .5, .33]",
         )
     try:
         found = None if curve is None else tuple(float(p) for p in curve)
     except (TypeError, ValueError) as error:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
-    return Provenance(found, known.training if isinstance(known, Fitted) else None)
+    return Provenance(found, given.training if isinstance(given, clicks.Fitted) else None)

@@ -11,14 +11,13 @@ from ..estimators.base import Estimator
 from ..estimators.family import Family
 from ..estimators.fold import Layout
 from ..estimators.named import REFERENCES
+from ..estimators.selected_member import least_error, slope
 from ..estimators.wrappers import SelfNormalised
 from ..findings import cautions_for, has_cause
 from ..findings.assumptions import DisagreementEvidence, SelectedMemberEvidence, SelectorEvidence
 from ..findings.row import Row
 from ..language.formatting import nine_digits
 from ..policies.base import Policy
-from ..selection.bounds import least_error
-from ..selection.windows import slope
 from ..sums.estimate import Caution, Estimate, Interval
 from .counts import Counts
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..inference.spec import IntervalSpec
@@ -25,6 +24,11 @@ from .arguments import Estimators, Examination, Target, estimators, examination,
 from .provenance import NOTHING, Provenance
 from .reproducibility import call, written
 from .result import compared_with
+
+if TYPE_CHECKING:
+    from ..clicks.fitted import Fitted
+    from ..estimators.family import Family
+    from .candidates import Pick
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,7 @@ class Question:
 
     - plan: targets, logging policy, estimators and examination. spec: how intervals are made.
     - bounded_by: what bounds may know; None where they are not asked for.
+    - choose: what chooses the estimator of each target where `auto` is asked for.
     - The others are arguments of `offrank.evaluate`; totals are checked.
     """
 
@@ -153,6 +158,7 @@ class Question:
     state: str | PathLike[str] | None = None
     overwrite: bool = False
     bounded_by: BoundsAsked | None = None
+    choose: Callable[..., tuple[Family, dict[str, Pick]]] | None = None
 
     def __post_init__(self) -> None:
         if self.control is not None:

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 MISSING = "-"
 _WIDEST = 1e9
@@ -249,3 +249,12 @@ def _take(name: str, columns: int) -> str:
         if used > columns:
             return name[:index]
     return name
+
+
+def cell(value: Any) -> str:
+    """Format a cell: four significant digits, a dash for a missing value."""
+    if value is None:
+        return "\u2013"
+    if isinstance(value, float):
+        return typographic(f"{value:,.4g}")
+    return f"{value:,}" if isinstance(value, int) else typographic(printable(value))

@@ -11,13 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..language.formatting import MISSING, listing, plural, quote
+from ..language.registry import Later
 from ..sums.estimate import Caution
-from . import page
 from .charts import Chart
 from .plots import Forest
+
+if TYPE_CHECKING:
+    from . import page
+else:  # a terminal needs no HTML
+    page = Later(".page", __package__)
 
 SEVERITIES = ("ok", "note", "warning", "serious")
 SIGNS = {"ok": "", "note": "i", "warning": "!", "serious": "!!"}

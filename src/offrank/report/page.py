@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
-from ..language.formatting import printable, together, typographic
+from ..language.formatting import cell, printable, together, typographic
 from .charts import Chart, chart_svg
 from .glossary import explained, header, listed
 from .plots import MARKS, Forest
@@ -83,15 +83,6 @@ def _marked(piece: str, codes: Collection[str], told: set[str]) -> Markup:
     if _MARKS.fullmatch(piece):
         return Markup("<strong>{}</strong>").format(typographic(piece[2:-2]))
     return Markup(_DAY.sub(r'<span class="day">\g<0></span>', str(explained(typographic(piece), told))))  # noqa: S704
-
-
-def cell(value: Any) -> str:
-    """Format a cell: four significant digits, a dash for a missing value."""
-    if value is None:
-        return "\u2013"
-    if isinstance(value, float):
-        return typographic(f"{value:,.4g}")
-    return f"{value:,}" if isinstance(value, int) else typographic(printable(value))
 
 
 def _drawn(plot: Chart | Forest) -> Markup:

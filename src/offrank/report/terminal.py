@@ -13,9 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..language.formatting import printable, shorten, together
+from ..language.formatting import cell, printable, shorten, together
 from .document import SIGNS, Answer, Cell, Claim, Codes, Document, Figures, Finding, Item, Section
-from .page import cell
 
 _STYLES = {"ok": "", "note": "cyan", "warning": "yellow", "serious": "bold red"}
 _DECISIONS = {"better": "bold green", "worse": "bold red", "no clear difference": "bold blue", "unknown": "bold"}

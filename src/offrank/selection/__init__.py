@@ -1,10 +1,9 @@
 """Data-driven selection: of windows (`slope`), of bounds on weights (`least_error`), and of click models (`select`)."""
 
-from .bounds import LeastError, least_error
+from ..estimators.selected_member import Choice, LeastError, least_error, slope
 from .candidates import MeasuredModel
 from .click_models import choose, select
 from .regret import average_regret, average_regrets, regret
-from .windows import Choice, slope
 
 __all__ = [
     "Choice",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, bounding, question, spec
+from .deferred import answer, bounding, chosen, question, spec
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -118,6 +118,7 @@ def compare(
         columns=columns,
         executor=executor,
         progress=progress,
+        choose=chosen,
     )
     result = bounding.answered_with_bounds(asked) if bounds else answer.answered(asked)
     command = asked.command(compare, baseline=None if baseline is None else plan.baseline)

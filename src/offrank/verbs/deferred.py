@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..language.registry import Later
 
@@ -11,6 +11,7 @@ __all__ = [
     "arguments",
     "bounding",
     "check_pass",
+    "chosen",
     "measurements",
     "page",
     "policies",
@@ -23,18 +24,10 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .. import policies
-    from ..evaluation import (
-        answer,
-        arguments,
-        bounding,
-        check_pass,
-        question,
-        reproducibility,
-        selected_estimators,
-        simulated_selection,
-    )
+    from ..evaluation import answer, arguments, bounding, check_pass, question, reproducibility
     from ..inference import spec
     from ..metrics import measurements, page
+    from ..selection import selected_estimators, selector, simulated_selection
 else:
     answer = Later("..evaluation.answer", __package__)
     arguments = Later("..evaluation.arguments", __package__)
@@ -45,6 +38,12 @@ else:
     policies = Later("..policies", __package__)
     question = Later("..evaluation.question", __package__)
     reproducibility = Later("..evaluation.reproducibility", __package__)
-    selected_estimators = Later("..evaluation.selected_estimators", __package__)
-    simulated_selection = Later("..evaluation.simulated_selection", __package__)
+    selected_estimators = Later("..selection.selected_estimators", __package__)
+    selector = Later("..selection.selector", __package__)
+    simulated_selection = Later("..selection.simulated_selection", __package__)
     spec = Later("..inference.spec", __package__)
+
+
+def chosen(*given: Any) -> Any:
+    """Choose the estimator of each target where `auto` is asked for; see `selection.selector.chosen`."""
+    return selector.chosen(*given)

@@ -12,9 +12,9 @@ from .deferred import arguments, policies, reproducibility, selected_estimators,
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination
-    from ..evaluation.selected_estimators import SelectedEstimators
     from ..policies.base import Policy
     from ..running.executors import Executor, Progress
+    from ..selection.selected_estimators import SelectedEstimators
 
 
 def select_estimators(

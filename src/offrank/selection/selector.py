@@ -16,23 +16,26 @@ from ..errors import OffrankError, UsageError
 from ..estimators.base import Estimator, terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Family, family
+from ..evaluation.arguments import estimators
+from ..evaluation.candidates import Pick
+from ..evaluation.counts import Counts
+from ..evaluation.question import Question
+from ..evaluation.reduction import Pass
+from ..evaluation.refutation import judged_log
 from ..findings import has_cause
 from ..findings.assumptions import SelectorEvidence
 from ..findings.row import Row
 from ..inference.spec import IntervalSpec
+from ..language.from_text import CANDIDATE_ESTIMATORS
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
 from ..policies.base import Policy
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
-from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
-from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from ..sums.estimate import FEW_REWARDS, Estimate
 from ..sums.sampled import SampledRows, SampledRowsFold
-from .candidates import Pick
-from .counts import Counts
-from .reduction import Pass
-from .refutation import judged_log
+from .estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
+from .pseudo_targets import DistanceFold, pseudo_targets
 
 _TRIED = 16
 """Number of rows on which everything is tried first."""
@@ -252,6 +255,18 @@ class EstimatorSelector:
             self.source.select(found)
             return found
         return Needs()
+
+
+def chosen(question: Question, source: Source, spec: IntervalSpec, cache: RunCache) -> tuple[Family, dict[str, Pick]]:
+    """Return the choice for each target of a question, which depends on errors only, and the estimators chosen."""
+    plan, plain = question.plan, IntervalSpec("normal", spec.confidence, spec.cluster, found=spec.found)
+    usual = tuple(estimators(CANDIDATE_ESTIMATORS))
+    run_by = question.executor, question.progress
+    selector = EstimatorSelector(source, plan.logging, plan.trained.curve, plain, usual, *run_by, cache=cache)
+    choices = {name: selector.select(target) for name, target in plan.targets.items()}
+    picks = {name: choice.pick() for name, choice in choices.items()}
+    given = {key: choices[name].given[key] for name, one in picks.items() for key in (one.anchor, choices[name].chosen)}
+    return given, picks
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..policies.fit import fitted
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions_by_orders
-from .selection import EstimatorSelector, SelectedEstimator
+from .selector import EstimatorSelector, SelectedEstimator
 
 ROWS = 5000
 """Largest number of impressions of a simulated log."""
