@@ -221,7 +221,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.ranking_overlap.RankingOverlapFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
     "reward_models.training.TrainingFold": lambda kind: kind(SlateColumns(("old", "new")), "query", 600),
     "selection.pseudo_targets.DistanceFold": lambda kind: kind((NEW, policy("top(tied)")), OLD),
-    "verbs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
+    "metrics.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
     "learning.contexts.ContextsFold": lambda kind: kind(OLD, "validate", "hash", "grades"),
     "learning.splits.LearntRowsFold": lambda kind: kind("hash"),
     "learning.preparation.SurveyFold": lambda kind: kind(5),

@@ -49,7 +49,7 @@ _HOMES = {
     "FileRows": "evaluation.state_file",
     "Fingerprint": "sums.fingerprint",
     "Gathering": "log.texts",
-    "Graded": "verbs.clicks.graded",
+    "Graded": "metrics.graded",
     "Groups": "sums.group_by",
     "Heaviest": "evaluation.diagnostics",
     "Impressions": "checks.rows",

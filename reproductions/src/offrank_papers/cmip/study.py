@@ -18,11 +18,11 @@ from offrank.log.batch import Floats
 from offrank.log.source import needs
 from offrank.metrics.cmip_methods import Binned
 from offrank.metrics.cmip_models import cmip_of
+from offrank.metrics.graded import ndcg_by_query
 from offrank.running.executors import run
 from offrank.simulation.source import SimulatedSource
 from offrank.simulation.users import User
 from offrank.simulation.worlds import JudgedWorld
-from offrank.verbs.clicks.graded import ndcg_by_query
 
 from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 

@@ -22,11 +22,11 @@ from ...frames import plain
 from ...language import Say, formatting, silent
 from ...language.argument import interval_level
 from ...language.outputs import refuse_outputs
+from ...metrics import click_pages as pages
 from ...report.document import Answer, Document
 from ...report.facts import again
 from ...running.executors import Executor, Progress
 from ...sums.estimate import Caution
-from . import pages
 
 
 @dataclass(frozen=True)

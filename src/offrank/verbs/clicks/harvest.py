@@ -17,11 +17,11 @@ from ...frames import plain
 from ...language.argument import seed_number
 from ...language.formatting import Span
 from ...log.batch import Floats
+from ...metrics import click_pages as pages
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...report.facts import again
 from ...running.executors import Executor, Progress
 from ...sums.estimate import Caution
-from . import pages
 
 _HEADER = ("rank", "examination", "interval", "documents", "clicks")
 

@@ -10,7 +10,7 @@ import offrank
 from offrank.clicks import DCTR
 from offrank.errors import LogError, UsageError
 from offrank.log.source import Source
-from offrank.verbs.clicks.graded import Graded, GradedFold
+from offrank.metrics.graded import Graded, GradedFold
 
 GIVEN = {"a": [0, 3, 1], "b": [2, 2, 4], "c": [1, 1, 1], "d": [4, 0, 0]}
 """The grade of each item in the first, second and third row of a query."""

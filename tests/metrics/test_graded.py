@@ -11,12 +11,12 @@ import pytest
 from offrank import PlackettLuce, Top
 from offrank.clicks import GCTR, load
 from offrank.errors import LogError, UsageError
+from offrank.metrics.graded import Graded, GradedFold, ndcg_by_query
 from offrank.policies.base import Policy
 from offrank.readers.log import read_log
 from offrank.sums.base import total
 from offrank.sums.counts import join
 from offrank.verbs.clicks.base import models, query_column
-from offrank.verbs.clicks.graded import Graded, GradedFold, ndcg_by_query
 
 # Two queries; of three candidates two are shown.
 LOG = pa.table(

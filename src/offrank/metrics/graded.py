@@ -11,18 +11,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ...clicks.fitted import Fitted
-from ...errors import EmptyLogError, LogError, UsageError
-from ...frames import plain
-from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.source import Needs, Source, needs
-from ...metrics.ranking import ndcg
-from ...policies.base import Policy, all_items
-from ...running.executors import Executor, Progress, run
-from ...sums.base import Fold
-from ...sums.counts import join
-from ...sums.estimate import Interval
-from ...wording import Option, Wording
+from ..clicks.fitted import Fitted
+from ..errors import EmptyLogError, LogError, UsageError
+from ..frames import plain
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.source import Needs, Source, needs
+from ..policies.base import Policy, all_items
+from ..running.executors import Executor, Progress, run
+from ..sums.base import Fold
+from ..sums.counts import join
+from ..sums.estimate import Interval
+from ..wording import Option, Wording
+from .ranking import ndcg
 
 GradesBy = Literal["error", "median", "majority"]
 """Which of several grades of a document counts: none, the lower median, or the most frequent (of equals the lowest)."""

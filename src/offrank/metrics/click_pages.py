@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...clicks.evaluation import QUANTITIES, Evaluations
-from ...clicks.fitted import Fitted
-from ...language import formatting
-from ...language.formatting import MISSING, Span, number, with_ends, with_half
-from ...log.batch import Floats
-from ...metrics.conditional_information import Cmip
-from ...report.charts import Chart, Series
-from ...report.document import Answer, Cell, Figures, Section
-from ...report.plots import Forest, ForestRow
-from ...sums.estimate import Interval
+from ..clicks.evaluation import QUANTITIES, Evaluations
+from ..clicks.fitted import Fitted
+from ..language import formatting
+from ..language.formatting import MISSING, Span, number, with_ends, with_half
+from ..log.batch import Floats
+from ..report.charts import Chart, Series
+from ..report.document import Answer, Cell, Figures, Section
+from ..report.plots import Forest, ForestRow
+from ..sums.estimate import Interval
+from .conditional_information import Cmip
 from .graded import Ranked
 
 Numbers = Sequence[Interval]

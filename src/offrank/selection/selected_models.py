@@ -1,0 +1,128 @@
+"""The choice of a click model for use under another policy, from a log: what each measures, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..clicks.evaluation import Evaluations
+from ..clicks.fitted import Fitted
+from ..clicks.summary import log_findings
+from ..errors import AbilityError
+from ..evaluation.reproducibility import Delivered
+from ..findings import convicting
+from ..frames import plain
+from ..log.source import Source
+from ..metrics import click_pages as pages
+from ..metrics.conditional_information import Cmip
+from ..metrics.graded import Graded, Ranked
+from ..policies.base import Policy
+from ..policies.fit import fitted
+from ..report.document import Document, Section, worst
+from ..report.facts import again
+from ..running.executors import Executor
+from ..sums.estimate import Caution
+from .candidates import MeasuredModel
+from .click_models import ModelChoice, Selection
+
+
+@dataclass(frozen=True)
+class Selected(Delivered):
+    """Measurements of each click model, and the choice of each strategy.
+
+    here: likelihood and perplexity on the log. ranked: nDCG, in the order of the models. cmip: by model. about:
+    warnings about each model.
+    """
+
+    selection: Selection
+    here: Evaluations
+    ranked: Ranked
+    cmip: Mapping[str, Cmip]
+    about: Mapping[str, tuple[Caution, ...]]
+
+    @property
+    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
+        return self.about
+
+    @property
+    def choice(self) -> ModelChoice | None:
+        """Return the choice of the only strategy, or of the one that the paper found best; None if there is none."""
+        return self.selection.choice
+
+    @property
+    def severity(self) -> str:
+        """Return the worst severity of the findings about the model that is chosen."""
+        return "serious" if self.choice is None else worst(one.severity for one in self.about[self.choice.name])
+
+    headings = Selection.headings
+
+    def records(self) -> list[dict[str, Any]]:
+        return self.selection.records()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.facts,
+            **self.here.to_dict(),
+            "ndcg": self.ranked.to_dict(list(self.here)),
+            "cmip": plain(self.cmip),
+            **self.selection.to_dict(),
+        }
+
+    def to_document(self) -> Document:
+        read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
+        lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
+        answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
+        doubts = Section("Uncertainty of the choice", answers=(answer,), printed=False)
+        parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
+        parts.append(log_findings(self.findings_by_code(), tally, note=self.facts.get("grades")))
+        parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
+        parts.append(again(self.facts, "log", "labels", "logging", "method", "relevance", "cluster", "seed"))
+        return self._page(lead, parts, answer)
+
+
+def debiased(
+    graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
+) -> dict[str, Cmip]:
+    """Return the CMIP of each model, by its own columns of the draws."""
+    ends = np.cumsum([len(some) for some in seen.values()])
+    drawn, code = np.split(graded.drawn, ends[:-1], axis=1), graded.code.T
+    return {
+        name: cmip_of_relevance(one, own, place, graded.rank, graded.grade, method, cluster=graded.query, **how)
+        for (name, one), own, place in zip(found.items(), drawn, code, strict=True)
+    }
+
+
+def measured(
+    here: Evaluations,
+    ranked: Ranked,
+    debiased: Mapping[str, Cmip],
+    points: list[str],
+    cautions: Mapping[str, Sequence[Caution]],
+) -> list[MeasuredModel]:
+    """Return the three quantities that strategies choose by, for each model; points: judged by point estimates.
+
+    CMIP is what is above the floor, where there is one: each model has its own.
+    """
+    return [
+        MeasuredModel(
+            name,
+            here[name].perplexity,
+            ranked.of(at),
+            pages.above(one),
+            points=name in points,
+            convicted=convicting(cautions[name]),
+        )
+        for at, (name, one) in enumerate(debiased.items())
+    ]
+
+
+def ranking_policy(policy: Policy, source: Source, executor: Executor | None) -> Policy | None:
+    """Return the fitted policy if it can rank every candidate, otherwise None."""
+    try:
+        policy.law("rank_probs").reads("rank_probs")
+        return fitted(policy, source, executor).law("rank_probs")
+    except AbilityError:
+        return None
