@@ -175,7 +175,7 @@ def read_too_early(*_: object, **__: object) -> None:
 
 
 def test_what_cannot_be_answered_is_told_before_the_log_is_read_for_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("offrank.evaluation.bounding.run", read_too_early)
+    monkeypatch.setattr("offrank.bounds.job.run", read_too_early)
     table = World(0, position_based=False).table(3)
     for ask in (offrank.evaluate, offrank.compare):
         with pytest.raises(UsageError, match="needs an examination curve"):
@@ -183,7 +183,7 @@ def test_what_cannot_be_answered_is_told_before_the_log_is_read_for_bounds(monke
 
 
 def test_what_cannot_be_bounded_is_told_before_the_log_is_read_for_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("offrank.evaluation.bounding.answered", read_too_early)
+    monkeypatch.setattr("offrank.evaluation.answer.pass_of", read_too_early)
     table = World(0, position_based=False).table(3)
     rewards = table.drop(["clicks"]).append_column("reward", pa.array([1.0] * len(table)))
     for ask in (offrank.evaluate, offrank.compare):

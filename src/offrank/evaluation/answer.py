@@ -11,7 +11,7 @@ from ..estimators.family import Family, family
 from ..language.outputs import inputs_in, refuse_outputs
 from ..language.registry import Later
 from ..log.batch import RunCache
-from ..log.source import Needs, Source, has
+from ..log.source import Source, has_clicks
 from ..policies.balanced import refuse_arm_targets
 from ..policies.base import Fits
 from ..policies.by import By
@@ -29,11 +29,13 @@ from .reduction import Pass
 from .result import Result, refuse_empty
 
 if TYPE_CHECKING:
+    from ..bounds import job as bounds_job
     from ..estimators import history
     from ..learning import splits
     from ..reward_models import fitting
     from . import state_file
-else:  # each is needed by some questions alone: A/B tests, `held_out`, models that are learnt, `state`
+else:  # each is needed by some questions alone: bounds, A/B tests, `held_out`, models that are learnt, `state`
+    bounds_job = Later("..bounds.job", __package__)
     history = Later("..estimators.history", __package__)
     splits = Later("..learning.splits", __package__)
     fitting = Later("..reward_models.fitting", __package__)
@@ -47,6 +49,7 @@ def answered(question: Question) -> Result:
         OffrankError: see `offrank.evaluate`.
     """
     source, left_out = question.source, None
+    bounds = _bounds_of(question)
     period = period_of(source)
     given = [*question.plan.inputs, question.held_out]
     if question.state is not None:
@@ -67,7 +70,19 @@ def answered(question: Question) -> Result:
         log_counts = state_file.counted(job, question, source, question.state, cache)
     found = log_counts.result()
     found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out, period=period))
-    return refuse_empty(replace(found, read=read))
+    result = refuse_empty(replace(found, read=read))
+    return result if bounds is None else result.with_bounds(*bounds.found())
+
+
+def _bounds_of(question: Question) -> bounds_job.BoundsJob | None:
+    """Return what finds the bounds that are asked for; what cannot be bounded is refused before the log is read."""
+    known, plan = question.bounded_by, question.plan
+    if known is None:
+        return None
+    asked = question.spec, plan.baseline, question.by, known.limits, known.users, plan.trained.curve
+    bounds = bounds_job.BoundsJob(question.source, plan.targets, *asked, question.executor, question.progress)
+    bounds.refuse_impossible()
+    return bounds
 
 
 def numbers(question: Question) -> Numbers:
@@ -106,11 +121,6 @@ def _estimates(job: Pass, summary: Counts) -> Estimates:
             alone = found if isinstance(found, NoOverlapError) else replace(found, warnings=(), checked=False)
             made[name, spelling] = alone
     return Estimates(made)
-
-
-def has_clicks(source: Source) -> bool:
-    """Return whether a log has clicks, and not rewards alone."""
-    return has(source, Needs(frozenset(["clicks"])))
 
 
 def _of_rewards(question: Question) -> Question:

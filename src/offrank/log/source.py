@@ -129,6 +129,11 @@ def has(source: Source, needed: Needs) -> bool:
     return True
 
 
+def has_clicks(source: Source) -> bool:
+    """Whether a log has clicks, and not rewards alone."""
+    return has(source, Needs(frozenset(["clicks"])))
+
+
 def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Source) -> None:
     """Raise if a cluster column is missing from a source of batches, so that it cannot be used.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, bounding, chosen, question, spec
+from .deferred import answer, chosen, question, spec
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -120,6 +120,6 @@ def compare(
         progress=progress,
         choose=chosen,
     )
-    result = bounding.answered_with_bounds(asked) if bounds else answer.answered(asked)
+    result = answer.answered(asked)
     command = asked.command(compare, baseline=None if baseline is None else plan.baseline)
     return result.comparing(plan.baseline).with_facts(command=command)

@@ -9,7 +9,6 @@ from ..language.registry import Later
 __all__ = [
     "answer",
     "arguments",
-    "bounding",
     "check_pass",
     "chosen",
     "measurements",
@@ -24,14 +23,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .. import policies
-    from ..evaluation import answer, arguments, bounding, check_pass, question, reproducibility
+    from ..evaluation import answer, arguments, check_pass, question, reproducibility
     from ..inference import spec
     from ..metrics import measurements, page
     from ..selection import selected_estimators, selector, simulated_selection
 else:
     answer = Later("..evaluation.answer", __package__)
     arguments = Later("..evaluation.arguments", __package__)
-    bounding = Later("..evaluation.bounding", __package__)
     check_pass = Later("..evaluation.check_pass", __package__)
     measurements = Later("..metrics.measurements", __package__)
     page = Later("..metrics.page", __package__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, bounding, chosen, question, spec
+from .deferred import answer, chosen, question, spec
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -108,5 +108,4 @@ def evaluate(
         progress=progress,
         choose=chosen,
     )
-    result = bounding.answered_with_bounds(asked) if bounds else answer.answered(asked)
-    return result.with_facts(command=asked.command(evaluate))
+    return answer.answered(asked).with_facts(command=asked.command(evaluate))
