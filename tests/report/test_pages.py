@@ -19,10 +19,10 @@ from offrank.findings.verdict import Trust, Verdict
 from offrank.language.formatting import Span
 from offrank.metrics import page as metrics_page
 from offrank.metrics.measured import Measured, Measurements
-from offrank.report import render_text
 from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
 from offrank.report.svg import forest_html, standalone
+from offrank.report.terminal import render_text
 from offrank.sums.estimate import Interval
 from tests.report import sample
 from tests.verbs.schema import assert_document

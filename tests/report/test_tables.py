@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from offrank import Result
-from offrank.report import print_document
-from offrank.report import render_text as render_sheet
 from offrank.report.document import Codes, Document, Figures, Item, Section
+from offrank.report.terminal import print_document
+from offrank.report.terminal import render_text as render_sheet
 from tests.report import sample
 
 

@@ -9,7 +9,6 @@ import click
 
 import offrank
 
-from ..language.from_text import named_files
 from .layout import command, option
 from .options import (
     arguments,
@@ -32,7 +31,7 @@ from .options import (
     with_options,
     written_options,
 )
-from .running import deliver, reading, run_verb, working
+from .running import deliver, result_of, run_verb
 
 
 @command("fit")
@@ -50,10 +49,7 @@ def fit_clicks(log: str | list[str], **options: Any) -> None:
 
     offrank clicks fit log.parquet --model dbn -o dbn.json
     """
-    with working(options) as (progress, executor, say):
-        how = {"executor": executor, "progress": progress, "say": say}
-        made = offrank.fit_clicks(source(log, options), **arguments(options), **how)
-    deliver(made, options)
+    run_verb(offrank.fit_clicks, log, options)
 
 
 judged_options = with_options(
@@ -75,17 +71,12 @@ judged_options = with_options(
 @judged_options
 @option("--ood", metavar="LOG", use="log", help="Another log, such as of another ranking policy: judge on both.")
 @option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
-def evaluate_clicks(log: str | list[str], models: tuple[str, ...], ood: str | None, **options: Any) -> None:
+def evaluate_clicks(log: str | list[str], ood: str | None, **options: Any) -> None:
     """How well does each MODEL predict the clicks of LOG? Differences are to the first.
 
     offrank clicks evaluate log.parquet --model dbn.json --model pbm.json
     """
-    how = ("labels", "by", "grades_by", "confidence", "cluster")
-    with reading(options) as (progress, executor):
-        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
-        other = None if ood is None else source(ood, options)
-        result = offrank.evaluate_clicks(source(log, options), named_files(models), other=other, **given)
-    deliver(result, options)
+    run_verb(offrank.evaluate_clicks, log, options, other=None if ood is None else source(ood, options))
 
 
 @command("harvest")
@@ -129,7 +120,7 @@ def judge_clicks(model: str, **options: Any) -> None:
 
     offrank clicks judge dbn.json -o judgements.parquet
     """
-    deliver(offrank.judge_clicks(model, **arguments(options)), options)
+    deliver(offrank.judge_clicks(model, **arguments(offrank.judge_clicks, options)), options)
 
 
 @command("predict")
@@ -139,16 +130,12 @@ def judge_clicks(model: str, **options: Any) -> None:
 @duplicates_option
 @page_options
 @with_options(json, strict, quiet)
-def predict_clicks(log: str | list[str], model: str, path: str, **options: Any) -> None:
+def predict_clicks(log: str | list[str], **options: Any) -> None:
     """How likely is each slot of LOG clicked, by MODEL? TABLE is a .parquet or .csv.
 
     offrank clicks predict log.parquet --model pbm.json -o predicted.parquet
     """
-    with reading(options) as (progress, _):
-        made = offrank.predict_clicks(
-            source(log, options), model, path, overwrite=options["overwrite"], progress=progress
-        )
-    deliver(made, options)
+    run_verb(offrank.predict_clicks, log, options)
 
 
 @command("clicks")
@@ -167,15 +154,12 @@ def predict_clicks(log: str | list[str], model: str, path: str, **options: Any) 
     help="CMIP of posterior draws, or of point estimates (means) as in the paper.",
 )
 @option("--seed", default=0, show_default=True, help="Seed of CMIP.", use="uncertainty")
-def select_clicks(log: str | list[str], models: tuple[str, ...], labels: str, **options: Any) -> None:
+def select_clicks(log: str | list[str], **options: Any) -> None:
     """Which click MODEL will predict clicks on rankings of another policy? By perplexity, nDCG and CMIP.
 
     offrank select clicks log.parquet --model a.json --model b.json --labels grade --logging 'plackett_luce(score)'
     """
-    how = ("strategy", "method", "relevance", "by", "grades_by", "confidence", "cluster", "seed")
-    with reading(options) as (progress, executor):
-        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
-        result = offrank.select_clicks(source(log, options), named_files(models), labels, options["logging"], **given)
+    result = result_of(offrank.select_clicks, log, options)
     deliver(result, options)
     if result.choice is None:
         click.echo("no model is chosen: see what convicts each", err=True)

@@ -11,7 +11,7 @@ import offrank
 
 from .layout import command, option
 from .options import FILE, json, quiet, read_by, reading_of, tell_unread, workers, writable, written_options
-from .running import reading, tell
+from .running import tell, working
 from .spelled import SpelledType
 from .streams import echo
 
@@ -84,7 +84,7 @@ def inspect(log: str | list[str], **options: Any) -> None:
 
     def look(columns: Mapping[str, str], logging: str | None) -> Any:
         asked = how | {"columns": columns, "logging": logging, **options["sample_above"]}
-        with reading(options) as (progress, executor):
+        with working(options) as (progress, executor, _):
             return offrank.inspect(log, **asked, executor=executor, progress=progress)
 
     found = settled(look, how["columns"]) if options["ask"] else look(how["columns"], options["logging"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -96,10 +97,10 @@ sessions_cluster = option(
 )
 models_option = option(
     "--model",
-    "models",
     multiple=True,
     required=True,
     metavar="FILE",
+    callback=read_by(from_text.named_files),
     help="A click model that `clicks fit` has written, or NAME=FILE.",
 )
 queries_option = option(
@@ -217,17 +218,9 @@ checkpoint_options = with_options(
 """Options of what can be taken up again."""
 
 
-_OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
-_OURS += ("skip_broken_files", "html", "json", "strict", "require", "margin", "workers", "quiet", "checkpoint", "fresh")
-"""Options of the command line only: how LOG is read, and what is printed and written."""
-_WRITTEN = {"path", "state", "folder"}
-"""What a verb writes by itself in Python too, and may be told to overwrite."""
-
-
-def arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the other options: those that are keywords of the verb in Python."""
-    left_out = _OURS if options.keys() & _WRITTEN else (*_OURS, "overwrite")
-    return {name: value for name, value in options.items() if name not in left_out}
+def arguments(verb: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that are arguments of a verb in Python; by the columns LOG is opened already."""
+    return {name: options[name] for name in inspect.signature(verb).parameters if name in options and name != "columns"}
 
 
 def source(log: str | list[str], options: dict[str, Any]) -> Any:

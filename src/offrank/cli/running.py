@@ -194,23 +194,22 @@ def _watch_compiler(show: Callable[[str], object], shown: Callable[[], str]) -> 
     return lambda: event.unregister("numba:compile", listener)
 
 
-@contextmanager
-def reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield a progress bar on a terminal, and the executor of the options."""
-    with working(options) as (progress, executor, _):
-        yield progress, executor
-
-
 def saying(options: dict[str, Any]) -> Callable[[str], object]:
     """Yield the function that a verb calls with a description of each step."""
     return silent if options["quiet"] else partial(click.echo, err=True)
 
 
-def run_verb(verb: Callable[..., Any], log: str | list[str], options: dict[str, Any]) -> None:
-    """Run a verb on LOG, with the options that are its keywords, and deliver the result."""
-    with reading(options) as (progress, executor):
-        result = verb(source(log, options), **arguments(options), executor=executor, progress=progress)
-    deliver(result, options)
+def result_of(verb: Callable[..., Any], log: str | list[str] | None, options: dict[str, Any], **more: Any) -> Any:
+    """Return what a verb makes of LOG, if it reads one, by the options that are its arguments. more: others of them."""
+    with working(options) as (progress, executor, say):
+        by = {"executor": executor, "progress": progress, "say": say, **more}
+        read = [] if log is None else [source(log, options)]
+        return verb(*read, **arguments(verb, {**options, **by}))
+
+
+def run_verb(verb: Callable[..., Any], log: str | list[str], options: dict[str, Any], **more: Any) -> None:
+    """Run a verb on LOG, and deliver the result."""
+    deliver(result_of(verb, log, options, **more), options)
 
 
 def deliver(result: Any, options: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ import offrank
 from .layout import command, option
 from .options import (
     FILE,
-    arguments,
     confidence,
     html,
     json,
@@ -20,7 +19,6 @@ from .options import (
     page_options,
     quiet,
     results_options,
-    source,
     source_options,
     strict,
     with_options,
@@ -28,7 +26,7 @@ from .options import (
     writable,
     written_options,
 )
-from .running import be_strict, deliver, reading, require, saying, tell
+from .running import be_strict, deliver, require, result_of, saying, tell
 from .streams import echo
 
 
@@ -42,8 +40,7 @@ def convert(log: str | list[str], **options: Any) -> None:
 
     offrank convert banners.txt.gz --format criteo_paper -o banners.parquet
     """
-    with reading(options) as (progress, _):
-        made = offrank.convert(source(log, options), **arguments(options), progress=progress)
+    made = result_of(offrank.convert, log, options)
     if not options["quiet"]:
         echo(str(made))
 
@@ -87,8 +84,7 @@ def simulate(**options: Any) -> None:
 
     offrank simulate -o log.parquet --user dbn --sessions 1000000
     """
-    with reading(options) as (progress, _):
-        made = offrank.simulate(**arguments(options), progress=progress, say=saying(options))
+    made = result_of(offrank.simulate, None, options, say=saying(options))
     tell(made, options)
 
 
@@ -100,8 +96,7 @@ def simulate(**options: Any) -> None:
 @quiet
 def demo(**options: Any) -> None:
     """See what offrank is for: simulate a log into FOLDER, check it, judge a better and a worse ranker."""
-    with reading(options) as (progress, _):
-        made = offrank.demo(**arguments(options), say=saying(options), progress=progress, style="command line")
+    made = result_of(offrank.demo, None, options, say=saying(options), style="command line")
     tell(made, options)
 
 
@@ -132,9 +127,7 @@ def learn(log: str | list[str], **options: Any) -> None:
 
     offrank learn log.parquet --method poem -o policy.npz
     """
-    with reading(options) as (progress, executor):
-        how = {"executor": executor, "progress": progress, "say": saying(options)}
-        made = offrank.learn(source(log, options), **arguments(options), **how)
+    made = result_of(offrank.learn, log, options, say=saying(options))
     tell(made, options)
     be_strict(made.usable, options)
 

@@ -24,7 +24,7 @@ from .candidates import Pick, selected
 from .counts import Counts
 from .estimates import Estimates, Found, Key, Numbers
 from .log_counts import LogCounts
-from .question import Plan, Question
+from .question import BoundsAsked, Plan, Question
 from .reduction import Pass
 from .result import Result, refuse_empty
 
@@ -49,7 +49,7 @@ def answered(question: Question) -> Result:
         OffrankError: see `offrank.evaluate`.
     """
     source, left_out = question.source, None
-    bounds = _bounds_of(question)
+    bounds = None if question.bounded_by is None else _bounds_of(question, question.bounded_by)
     period = period_of(source)
     given = [*question.plan.inputs, question.held_out]
     if question.state is not None:
@@ -74,11 +74,9 @@ def answered(question: Question) -> Result:
     return result if bounds is None else result.with_bounds(*bounds.found())
 
 
-def _bounds_of(question: Question) -> bounds_job.BoundsJob | None:
+def _bounds_of(question: Question, known: BoundsAsked) -> bounds_job.BoundsJob:
     """Return what finds the bounds that are asked for; what cannot be bounded is refused before the log is read."""
-    known, plan = question.bounded_by, question.plan
-    if known is None:
-        return None
+    plan = question.plan
     asked = question.spec, plan.baseline, question.by, known.limits, known.users, plan.trained.curve
     bounds = bounds_job.BoundsJob(question.source, plan.targets, *asked, question.executor, question.progress)
     bounds.refuse_impossible()

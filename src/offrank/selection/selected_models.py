@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +13,10 @@ from ..clicks.fitted import Fitted
 from ..clicks.summary import log_findings
 from ..errors import AbilityError
 from ..evaluation.reproducibility import Delivered
-from ..findings import convicting
 from ..frames import plain
 from ..log.source import Source
 from ..metrics import click_pages as pages
+from ..metrics.cmip_models import cmip_of_relevance
 from ..metrics.conditional_information import Cmip
 from ..metrics.graded import Graded, Ranked
 from ..policies.base import Policy
@@ -25,7 +25,6 @@ from ..report.document import Document, Section, worst
 from ..report.facts import again
 from ..running.executors import Executor
 from ..sums.estimate import Caution
-from .candidates import MeasuredModel
 from .click_models import ModelChoice, Selection
 
 
@@ -93,30 +92,6 @@ def debiased(
         name: cmip_of_relevance(one, own, place, graded.rank, graded.grade, method, cluster=graded.query, **how)
         for (name, one), own, place in zip(found.items(), drawn, code, strict=True)
     }
-
-
-def measured(
-    here: Evaluations,
-    ranked: Ranked,
-    debiased: Mapping[str, Cmip],
-    points: list[str],
-    cautions: Mapping[str, Sequence[Caution]],
-) -> list[MeasuredModel]:
-    """Return the three quantities that strategies choose by, for each model; points: judged by point estimates.
-
-    CMIP is what is above the floor, where there is one: each model has its own.
-    """
-    return [
-        MeasuredModel(
-            name,
-            here[name].perplexity,
-            ranked.of(at),
-            pages.above(one),
-            points=name in points,
-            convicted=convicting(cautions[name]),
-        )
-        for at, (name, one) in enumerate(debiased.items())
-    ]
 
 
 def ranking_policy(policy: Policy, source: Source, executor: Executor | None) -> Policy | None:

@@ -257,7 +257,9 @@ class EstimatorSelector:
         return Needs()
 
 
-def chosen(question: Question, source: Source, spec: IntervalSpec, cache: RunCache) -> tuple[Family, dict[str, Pick]]:
+def chosen_estimators(
+    question: Question, source: Source, spec: IntervalSpec, cache: RunCache
+) -> tuple[Family, dict[str, Pick]]:
     """Return the choice for each target of a question, which depends on errors only, and the estimators chosen."""
     plan, plain = question.plan, IntervalSpec("normal", spec.confidence, spec.cluster, found=spec.found)
     usual = tuple(estimators(CANDIDATE_ESTIMATORS))

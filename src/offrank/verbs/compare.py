@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, chosen, question, spec
+from .deferred import answer, choose_estimators, question, spec
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -118,7 +118,7 @@ def compare(
         columns=columns,
         executor=executor,
         progress=progress,
-        choose=chosen,
+        choose=choose_estimators,
     )
     result = answer.answered(asked)
     command = asked.command(compare, baseline=None if baseline is None else plan.baseline)

@@ -10,7 +10,7 @@ __all__ = [
     "answer",
     "arguments",
     "check_pass",
-    "chosen",
+    "choose_estimators",
     "measurements",
     "page",
     "policies",
@@ -42,6 +42,6 @@ else:
     spec = Later("..inference.spec", __package__)
 
 
-def chosen(*given: Any) -> Any:
-    """Choose the estimator of each target where `auto` is asked for; see `selection.selector.chosen`."""
-    return selector.chosen(*given)
+def choose_estimators(*given: Any) -> Any:
+    """Choose the estimator of each target where `auto` is asked for; see `selection.selector.chosen_estimators`."""
+    return selector.chosen_estimators(*given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, chosen, question, spec
+from .deferred import answer, choose_estimators, question, spec
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -83,6 +83,6 @@ def estimate(
         columns=columns,
         executor=executor,
         progress=progress,
-        choose=chosen,
+        choose=choose_estimators,
     )
     return answer.numbers(asked)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, chosen, question, spec
+from .deferred import answer, choose_estimators, question, spec
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -106,6 +106,6 @@ def evaluate(
         columns=columns,
         executor=executor,
         progress=progress,
-        choose=chosen,
+        choose=choose_estimators,
     )
     return answer.answered(asked).with_facts(command=asked.command(evaluate))

@@ -8,7 +8,7 @@ from typing import Any
 from ...clicks.evaluation import evaluate_models
 from ...evaluation import arguments
 from ...evaluation.reproducibility import facts
-from ...metrics.click_evaluation import ClickEvaluation
+from ...metrics.click_pages import ClickEvaluation
 from ...metrics.graded import GradedFold, GradesBy
 from ...running.executors import Executor, Progress
 from .base import Models, models, predictors, query_column

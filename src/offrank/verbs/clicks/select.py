@@ -9,16 +9,18 @@ from typing import Any
 from ...clicks.evaluation import evaluate_models
 from ...evaluation import arguments
 from ...evaluation.reproducibility import facts
-from ...findings import cautions_for
+from ...findings import cautions_for, convicting
 from ...findings.measure import CmipEvidence
 from ...language.argument import seed_number
+from ...metrics.click_pages import above
 from ...metrics.cmip_models import Relevance, views
 from ...metrics.graded import GradedFold, GradesBy
 from ...policies.base import Policy
 from ...policies.registry import policy as named_policy
 from ...running.executors import Executor, Progress
+from ...selection.candidates import MeasuredModel
 from ...selection.click_models import select
-from ...selection.selected_models import Selected, debiased, measured, ranking_policy
+from ...selection.selected_models import Selected, debiased, ranking_policy
 from ...selection.strategies import strategy as read_strategy
 from .base import Models, models, query_column
 
@@ -96,6 +98,10 @@ def select_clicks(
     asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
     title, sessions = f"Which click model is best on {source.describe()}?", next(iter(here.values())).sessions
     made = facts("click-selection", title, source, **graded.counted(grades_by), sessions=sessions, **asked)
-    points = [name for name, some in seen.items() if len(some) == 1]
-    models_measured = measured(here, ranked, cmip, points, cautions)
-    return Selected(select(models_measured, strategy), here, ranked, cmip, cautions, facts=made)
+    candidates = [  # CMIP is what is above the floor, where there is one: each model has its own
+        MeasuredModel(
+            name, here[name].perplexity, ranked.of(at), above(one), len(seen[name]) == 1, convicting(cautions[name])
+        )
+        for at, (name, one) in enumerate(cmip.items())
+    ]
+    return Selected(select(candidates, strategy), here, ranked, cmip, cautions, facts=made)
