@@ -16,8 +16,8 @@ import offrank
 from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.learning import Split
-from offrank.learning.splits import PARTS, By, OneSlot
 from offrank.log.source import needs
+from offrank.policies.splits import PARTS, By, OneSlot
 from tests.learning.worlds import WORLD, source
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "criteo-nips17" / "criteo_first2000.txt.gz"

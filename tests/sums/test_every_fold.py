@@ -223,7 +223,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "selection.pseudo_targets.DistanceFold": lambda kind: kind((NEW, policy("top(tied)")), OLD),
     "metrics.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
     "learning.contexts.ContextsFold": lambda kind: kind(OLD, "validate", "hash", "grades"),
-    "learning.splits.LearntRowsFold": lambda kind: kind("hash"),
+    "policies.splits.LearntRowsFold": lambda kind: kind("hash"),
     "learning.preparation.SurveyFold": lambda kind: kind(5),
     "metrics.fold.ComparisonsFold": lambda kind: kind(
         (metric("banner_loss"),), ("new", "tied"), OLD, IntervalSpec(), "device"

@@ -19,10 +19,10 @@ from offrank.language.files import scratch
 from offrank.learning.methods import learner
 from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.search import Search
-from offrank.learning.splits import OneSlot, Split
 from offrank.log.source import Source
 from offrank.policies.base import Policy
 from offrank.policies.learnt import policies_of
+from offrank.policies.splits import OneSlot, Split
 from offrank.policies.uniform import Uniform
 from offrank.policies.written import Logged
 from offrank.report.charts import Chart, Series

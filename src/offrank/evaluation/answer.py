@@ -31,13 +31,13 @@ from .result import Result, refuse_empty
 if TYPE_CHECKING:
     from ..bounds import job as bounds_job
     from ..estimators import history
-    from ..learning import splits
+    from ..policies import splits
     from ..reward_models import fitting
     from . import state_file
 else:  # each is needed by some questions alone: bounds, A/B tests, `held_out`, models that are learnt, `state`
     bounds_job = Later("..bounds.job", __package__)
     history = Later("..estimators.history", __package__)
-    splits = Later("..learning.splits", __package__)
+    splits = Later("..policies.splits", __package__)
     fitting = Later("..reward_models.fitting", __package__)
     state_file = Later(".state_file", __package__)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ..language.registry import later as _later
 
 if TYPE_CHECKING:
+    from ..policies.splits import Split
     from .examples import Checkpoint, Learner
     from .methods import METHODS, learner
-    from .splits import Split
 
 __all__ = ["METHODS", "Checkpoint", "Learner", "Split", "learner"]
 
@@ -17,7 +17,7 @@ _HOMES = {
     "Checkpoint": "examples",
     "Learner": "examples",
     "METHODS": "methods",
-    "Split": "splits",
+    "Split": ".policies.splits",
     "learner": "methods",
 }
 

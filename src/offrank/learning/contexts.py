@@ -16,11 +16,11 @@ from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..policies.base import Policy
 from ..policies.propensities import propensities
+from ..policies.splits import By, Part, rows_of_part
 from ..policies.uniform import Uniform
 from ..sums.base import Fold
 from ..wording import Option, Wording
 from .action_rewards import ActionSums
-from .splits import By, Part, rows_of_part
 
 MEMORY = 1 << 30
 """Largest size of the distinct contexts of a third, in bytes."""

@@ -19,11 +19,11 @@ from ..log.source import Needs, Source, refuse_once, refuse_placed
 from ..policies.base import Policy
 from ..policies.linear import Encoding
 from ..policies.propensities import propensities
+from ..policies.splits import By, LearntRowsFold, Part, rows_of_part
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold, Tee
 from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
-from .splits import By, LearntRowsFold, Part, rows_of_part
 
 EXAMPLES_IN_MEMORY = 1 << 30
 """Bytes of encoded examples that are kept in memory; larger logs use a temporary folder."""

@@ -13,6 +13,7 @@ from ..estimators.pseudoinverse.estimator import portions
 from ..inference.spread import Inference
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
+from ..policies.splits import Part
 from ..sums.base import Sample
 from ..sums.estimate import Interval
 from ..sums.mean import ratio
@@ -21,7 +22,6 @@ from ..sums.named import NamedColumns, Sums
 from .boosting import Boosting
 from .contexts import ContextSums
 from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, Store, by_item
-from .splits import Part
 
 Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
 _COLUMNS = NamedColumns(("rows", "value", "weight"))

@@ -13,13 +13,13 @@ from ..language import Say, silent
 from ..language.files import scratch
 from ..language.formatting import Span
 from ..log.source import Source
+from ..policies import splits
 from ..policies.base import Policy
 from ..policies.learnt import Learnt, policies_of
 from ..policies.linear import Encoding
 from ..running.executors import Executor, Progress
 from ..sums.estimate import Interval
 from ..wording import Option, Wording
-from . import splits
 from .boosting import Boosting
 from .examples import Data, ItemRanks
 from .methods import learner

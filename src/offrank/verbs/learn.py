@@ -8,14 +8,14 @@ from typing import Any
 
 from ..errors import UsageError
 from ..evaluation import arguments
-from ..evaluation.learnt_policy import LearntPolicy, learnt_policy
 from ..inference.spec import IntervalSpec
 from ..language import Say, silent
 from ..language.argument import seed_number
 from ..language.outputs import refuse_outputs
-from ..learning import splits
+from ..learning.learnt_policy import LearntPolicy, learnt_policy
 from ..learning.search import Criterion
 from ..learning.training import Training, policy_file, search_of
+from ..policies import splits
 from ..policies.base import Policy
 from ..policies.fit import fitted
 from ..policies.registry import policy

@@ -6,17 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ..evaluation.result import Result
 from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..frames import Plain
 from ..language.formatting import number, quote
-from ..learning.search import Criterion, Trial
-from ..learning.training import ESTIMATED, TrainedPolicy, interval_text, settings
 from ..policies.learnt import Learnt
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.facts import eyebrow
 from ..report.printable import Printed
-from .result import Result
+from .search import Criterion, Trial
+from .training import ESTIMATED, TrainedPolicy, interval_text, settings
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from ..errors import UsageError
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
 from ..log.source import Engine, Needs, Source, engine_of, refuse_once, stamp_of
-from ..policies.linear import PolicyFile
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..wording import Option, Wording
+from .linear import PolicyFile
 
 Part = Literal["train", "validate", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
