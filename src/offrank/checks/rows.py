@@ -155,7 +155,7 @@ def dependence(spread: Inference, mean: Mean, weight: Name, *, group: bool = Fal
     weight: the column that weights each row in it. group: whether it is for one of several groups of the log.
     """
     found = ClustersEvidence(method=spread.method, group=group, chosen=spread.chosen)
-    if (used := spread.clustered(mean)) is not None:
+    if (used := spread.widest(mean).clusters) is not None:
         effect = spread.design_effect(mean, used)
         # Effective number of clusters of equal size, Satterthwaite's degrees of freedom + 1: the smaller of two, by
         # each cluster's share of the denominator of the mean, and of the weights.
@@ -163,7 +163,7 @@ def dependence(spread: Inference, mean: Mean, weight: Name, *, group: bool = Fal
             spread.sums.columns.numbers((mean.shares[0], weight), len(spread.sums.moments.mean))
         )
         found = replace(found, column=used.column, clusters=len(used.rows), effective=effective, design_effect=effect)
-    if (apart := spread.passed_over(mean)) is not None:
+    if (apart := spread.widest(mean, spread.dropped).clusters) is not None:
         missed = spread.design_effect(mean, apart)
         found = replace(found, apart=apart.column, values=len(apart.rows), missed=missed)
     return found

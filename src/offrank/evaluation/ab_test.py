@@ -312,7 +312,7 @@ def welch_difference(summary: Counts, one: Mean, other: Mean) -> Interval:
     """
     found, sums = summary.inference.difference(one, other), summary.sums
     sampled = sums.squares[ROWS] != sums.total[ROWS]
-    if sampled or summary.inference.clustered(one) or summary.inference.clustered(other):
+    if sampled or any(summary.inference.widest(mean).clusters is not None for mean in (one, other)):
         return found
     variance = 0.0
     for mean in (one, other):

@@ -26,7 +26,10 @@ _ROUNDING = 1e-9
 
 
 class Widest(NamedTuple):
-    """The standard error and the skewness of a mean by the clusters that give it the largest error."""
+    """The standard error and the skewness of a mean by the clusters that give it the largest error.
+
+    clusters: those whose rows count as dependent in the mean; None where all are independent.
+    """
 
     error: float
     skewness: float
@@ -110,25 +113,17 @@ class Inference:
         By the clusters of the mean, or by rows if these are independent.
         """
         left, right = self.sums.influence(control), self.sums.influence(mean)
-        clusters = self.clustered(mean)
+        clusters = self.widest(mean).clusters
         if clusters is None:
             both = self.sums.moments.variation(left + right) - self.sums.moments.variation(left - right)
             return self.sums.moments.variation(left), both / 4, self.sums.moments.variation(right)
         x, y = ((clusters.sums[:, : len(one)] * one).sum(axis=1) for one in (left, right))
         return float((x * x).sum()), float((x * y).sum()), float((y * y).sum())
 
-    def clustered(self, mean: Mean) -> Clusters | None:
-        """The clusters whose rows count as dependent in this mean."""
-        return self.widest(mean).clusters
-
-    def passed_over(self, mean: Mean) -> Clusters | None:
-        """The unused clusters that would matter most."""
-        return self.widest(mean, self.dropped).clusters
-
-    def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
+    def design_effect(self, mean: Mean, clusters: Clusters) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
         alone = self._independent_error(self.sums.influence(mean))
-        if clusters is None or not 0 < alone < math.inf:
+        if not 0 < alone < math.inf:
             return None
         together = self.widest(mean, (clusters,)).error
         return (together / alone) ** 2 if together < math.inf else None

@@ -130,7 +130,7 @@ class Comparisons:
     def _clusters(self, spread: Inference) -> list[str]:
         """The columns by which rows are clustered, which may differ between metrics."""
         pairs = itertools.product(self.fold.metrics, self.fold.models)
-        used = [spread.clustered(self._cost(metric, model)) for metric, model in pairs]
+        used = [spread.widest(self._cost(metric, model)).clusters for metric, model in pairs]
         return list(dict.fromkeys(one.column for one in used if one is not None))
 
     def _of(self, spread: Inference, *, group: bool = False) -> Found:
