@@ -214,7 +214,7 @@ def _evidence(source: Source, logging: Any) -> LogEvidence:
     asked = Quantities(source)
     asked.add(*log_quantities(source, logging))
     found = asked.reduce()
-    return log_evidence(found, logging, asked.reasons)
+    return log_evidence(found, asked, logging)
 
 
 def test_what_cannot_be_looked_at_is_named_with_the_reason() -> None:
