@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._page import drawn, generated
-from offrank.language.formatting import typographic
-from offrank.report.document import Cell, cell
+from offrank.language.formatting import cell, typographic
+from offrank.report.document import Cell
 
 Digits = Callable[[str], str]
 """The format of the numbers of a column, by its title."""
