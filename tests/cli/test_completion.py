@@ -50,7 +50,7 @@ def test_files_are_left_to_the_shell(words: tuple[str, ...]) -> None:
 
 def test_names_are_read_off_the_files_without_importing_them() -> None:
     assert names_of("policy") == sorted(POLICIES)
-    assert names_of("estimator") == sorted({*ESTIMATORS, *REWARD_MODELS, "dm"})
+    assert names_of("estimator") == sorted({*ESTIMATORS, *REWARD_MODELS, "dm", "auto"})
 
 
 def test_the_documented_line_completes_in_bash(tmp_path: Path) -> None:

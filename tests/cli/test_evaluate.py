@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.csv
@@ -61,6 +62,15 @@ def test_what_is_printed_can_be_typed_back_nested_and_in_lists(tmp_path: Path, l
     assert saved(tmp_path, log, *said, "-e", ", ".join(printed)) == expected
     assert saved(tmp_path, log, *said, "-e", f"[{', '.join(printed)}]") == expected
     assert saved(tmp_path, log, *said, *(word for name in printed for word in ("-e", name))) == expected
+
+
+@pytest.mark.parametrize("verb", [offrank.evaluate, offrank.compare])
+def test_the_log_may_choose_the_estimator(tmp_path: Path, log: Path, verb: Any) -> None:
+    result = verb(log, "top(new_score)", "plackett_luce(old_score)", "auto")
+    whole = worded(result.to_dict(), "command line")
+    assert [row["estimator"] for row in whole["estimates"]] == ["auto"]
+    expected = {name: value for name, value in whole.items() if name not in ("created", "command")}
+    assert saved(tmp_path, log, verb.__name__, *TARGET, *LOGGING, "-e", "auto") == expected
 
 
 def test_an_examination_curve_may_stand_in_brackets(tmp_path: Path, log: Path) -> None:

@@ -152,16 +152,23 @@ def test_the_same_argument_stands_at_the_same_place_in_every_verb() -> None:
 
 
 COMMAND_ONLY = {
-    *("format", "gaps", "top_k", "duplicates", "skip_invalid", "skip_broken_files", "columns"),
+    *("format", "gaps", "top_k", "duplicates", "skip_invalid", "skip_broken_files", "columns", "ood"),
     *("title", "unit", "worth", "html", "json", "strict", "require", "margin", "workers", "quiet"),
     *("checkpoint", "fresh", "save", "config", "overwrite", "ask"),
 }
 """How a log is read, and what is printed and written: all other options are arguments, and none is passed over."""
+CLICKS, SELECT = (dict[str, Any](main.commands[group].commands) for group in ("clicks", "select"))
+COMMANDS = dict[str, Any](main.commands) | {f"{name}_clicks": one for name, one in CLICKS.items()}
+COMMANDS |= {f"select_{name}": one for name, one in SELECT.items()}
+NO_VERB = {"clicks", "select", "doctor", "estimators", "policies"}
+"""Commands that hold others, look at the installation, or list names."""
 
 
-def test_an_option_is_called_as_the_argument_in_python() -> None:
-    commands = {**main.commands, "fit clicks": main.commands["clicks"].commands["fit"]}
-    commands["harvest clicks"] = main.commands["clicks"].commands["harvest"]
-    for name in VERBS.keys() & commands.keys():
-        given = {str(one.name) for one in commands[name].params}
-        assert given - COMMAND_ONLY <= keywords(VERBS[name]), name
+def test_every_command_but_these_is_a_verb() -> None:
+    assert {name for name in COMMANDS if not inspect.isfunction(getattr(offrank, name, None))} == NO_VERB
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - NO_VERB))
+def test_an_option_is_called_as_the_argument_in_python(name: str) -> None:
+    given = {str(one.name) for one in COMMANDS[name].params}
+    assert given - COMMAND_ONLY <= keywords(getattr(offrank, name))

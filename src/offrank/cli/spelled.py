@@ -23,13 +23,14 @@ from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..wording import nearest
 
 _PACKAGES = {"policy": ("policies",), "estimator": ("estimators", "reward_models"), "kind of interval": ("inference",)}
-_ALIASES = {"estimator": ("dm",)}
+_UNREGISTERED = {"estimator": ("auto", "dm")}
+"""`auto` stands for the estimator that the log chooses, `dm` is another name of `direct`."""
 
 
 def names_of(kind: str) -> list[str]:
     """Return the names that a spelling of this kind may begin with: of a policy, an estimator, a kind of interval."""
     return sorted(
-        {*(name for one in _PACKAGES[kind] for name in homes_written(f"offrank.{one}")), *_ALIASES.get(kind, ())}
+        {*(name for one in _PACKAGES[kind] for name in homes_written(f"offrank.{one}")), *_UNREGISTERED.get(kind, ())}
     )
 
 
