@@ -25,7 +25,7 @@ def batches(rows: int = 800, each: int = 800) -> Iterator[LogBatch]:
     made = columns(rows=rows)
     kept = [row for row in range(rows) if int(made["query"][row]) < 12]
     table = pa.table({name: [values[row] for row in kept] for name, values in made.items()})
-    log = offrank.read_log(lambda: iter(table.to_batches(max_chunksize=each))).select(ArmRowsFold(ARMS).needs)
+    log = offrank.read_log(lambda: iter(table.to_batches(max_chunksize=each))).select(ArmRowsFold(ARMS).needs())
     for part in range(log.parts()):
         yield from log.batches(part)
 

@@ -58,7 +58,7 @@ def every_slate(logging: str, seed: int = 0, shift: float = 0.0) -> list[dict[st
 
 def contexts_of(rows: list[dict[str, Any]], logging: str, labels: str | None = None) -> ContextSums:
     source, fold = offrank.read_log(rows), ContextsFold(policy(logging), "train", labels=labels)
-    found = run(source.select(fold.needs(source)), fold)
+    found = run(source.select(fold.reads(source)), fold)
     assert found is not None
     return found
 
@@ -272,7 +272,7 @@ def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(LogError, match="is not finite"):
         fit(np.zeros((2, 1)), np.array([0.0, np.nan]), np.ones(2), TreeSettings(1))
     source, fold = offrank.read_log(rows), ContextsFold(policy("uniform"), "train", memory=10)
-    state = fold.add(None, next(iter(source.select(fold.needs(source)).batches(0))))
+    state = fold.add(None, next(iter(source.select(fold.reads(source)).batches(0))))
     with pytest.raises(LogError, match="2 different contexts"):
         total(state, state)
     monkeypatch.setitem(sys.modules, "lightgbm", None)

@@ -94,7 +94,6 @@ class CellsFold(Fold):
 
     context: str
 
-    @property
     def needs(self) -> Needs:
         """Return the columns to read."""
         return Needs(frozenset(["clicks"]), clusters=frozenset([self.context]))

@@ -38,7 +38,6 @@ class BoundsFold(Fold):
     against: Policy | None = None
     by: str | None = None
 
-    @property
     def needs(self) -> Needs:
         """Return the columns to read."""
         found = Needs(clusters=frozenset([self._context]), labels=frozenset([self.by] if self.by else []))

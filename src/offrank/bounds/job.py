@@ -93,7 +93,7 @@ class BoundsJob:
         against = self.baseline
         baseline = every.pop(against, None) if against is not None else None
         fold = BoundsFold(knowledge, tuple(every.values()), spec, baseline, self.by)
-        counted = run(self.source.select(fold.needs), fold, executor, self.progress)
+        counted = run(self.source.select(fold.needs()), fold, executor, self.progress)
         names, parts = [name for name in every for _ in knowledge], []
         for name, (number, _, found) in zip(names, fold.parts(), strict=True):
             draws, together = len(found.drawn), 1 if against is None else len(every)
@@ -112,11 +112,11 @@ class BoundsJob:
         source, curve = self.source, self.curve
         if self.limits is not None:
             slates = SlatesFold(self.context, *self.limits)
-            yield WholeSlates(run(source.select(slates.needs), slates, executor), self.limits)
+            yield WholeSlates(run(source.select(slates.needs()), slates, executor), self.limits)
         if not has_clicks(source):
             return
         items = CellsFold(self.context)
-        cells = run(source.select(items.needs), items, executor)
+        cells = run(source.select(items.needs()), items, executor)
         yield OwnItem(cells)
         if curve is not None and len(curve) < cells.ranks:
             raise UsageError(

@@ -80,7 +80,6 @@ class SlatesFold(Fold):
     least: float
     most: float
 
-    @property
     def needs(self) -> Needs:
         """Return the columns to read."""
         return Needs(frozenset(["reward"]), clusters=frozenset([self.context]))

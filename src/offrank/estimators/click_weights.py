@@ -103,7 +103,7 @@ class ClickWeights(Weighted):
         return tuple(replace(self, model=one) for some in each for one in some)
 
     def needs(self, target: Policy) -> Needs:
-        own = self.model.needs if isinstance(self.model, ClickHalves) else Needs()
+        own = self.model.needs() if isinstance(self.model, ClickHalves) else Needs()
         return own | item_click_needs(self._models[0], target)
 
     def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:

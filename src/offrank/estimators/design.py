@@ -58,7 +58,6 @@ class DesignFold(SampledRowsFold):
     draws: int = field(default=DRAWS, kw_only=True, compare=False)
     cache: RunCache = field(default_factory=RunCache, kw_only=True, compare=False, repr=False)
 
-    @property
     def needs(self) -> Needs:
         """The columns to read."""
         return self.wanted

@@ -319,5 +319,5 @@ def needs(layout: Layout, logging: Policy) -> Needs:
     if layout.arms is not None:
         found.append(layout.arms.reads("log_prob") if layout.tells_lists else layout.arms.column_read)
     if layout.history is not None:
-        found.append(layout.history.needs)
+        found.append(layout.history.needs())
     return reduce(Needs.__or__, found)

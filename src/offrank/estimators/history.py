@@ -129,7 +129,6 @@ class ArmRowsFold(Fold):
     arms: By
     most: int = LEARNT_FROM
 
-    @property
     def needs(self) -> Needs:
         """The columns to read."""
         own = Needs(frozenset(["clicks", "reward"]), keys=frozenset([LEARNT_BY]))
@@ -177,10 +176,9 @@ class ArmsHistory:
     rare: RareMeans
     known: float
 
-    @property
     def needs(self) -> Needs:
         """The columns to read."""
-        return ArmRowsFold(self.arms).needs
+        return ArmRowsFold(self.arms).needs()
 
     def terms(self, batch: LogBatch) -> Floats:
         """[n, a] the term of each row for each arm."""
@@ -213,7 +211,7 @@ def learnt_history(
         )
     fold = ArmRowsFold(arms)
     try:
-        chosen = source.select(fold.needs)
+        chosen = source.select(fold.needs())
     except (AbilityError, ColumnError):
         return LearntHistory(
             left_out=f"it needs clicks by rank and the column `{LEARNT_BY}`, to learn what each item attracts"

@@ -194,7 +194,7 @@ class ContextsFold(Fold):
     labels: str | None = None
     memory: float = field(default=MEMORY, repr=False)
 
-    def needs(self, source: Source) -> Needs:
+    def reads(self, source: Source) -> Needs:
         """Return the columns to read from this log: the query too, if it has one."""
         needed = self.logging.reads("log_prob") | Needs(frozenset(["candidates", "features", "reward"]))
         if self.logging.any_slate:

@@ -170,7 +170,7 @@ class Preparation:
 
         def gathered(part: Part) -> ContextSums | None:
             fold = ContextsFold(self.logging, part, self.by, self.labels)
-            return run(source.select(fold.needs(source)), fold, executor, progress) if part in self.contexts else None
+            return run(source.select(fold.reads(source)), fold, executor, progress) if part in self.contexts else None
 
         packed = Data(pack("train"), pack("validate"), encoding, found["training"], longest=survey.slots)
         return replace(packed, contexts=gathered("train"), validate_contexts=gathered("validate")), survey

@@ -66,7 +66,6 @@ class ClickHalves(Fits):
         ]
         return replace(self, learnt=tuple(learnt), key=key)
 
-    @property
     def needs(self) -> Needs:
         """The columns that the models read, and the one that tells the halves."""
         return self._known[0].needs() | _needs(self.key)

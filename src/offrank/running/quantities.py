@@ -46,7 +46,7 @@ class Quantities:
         """Add quantities; of the optional ones those that the columns and the policies allow."""
         for one in more:
             try:
-                wanted = getattr(one.fold, "needs", Needs()) if one.needs is None else one.needs
+                wanted = one.fold.needs if one.needs is None else one.needs
                 needed: Needs = wanted() if callable(wanted) else wanted
                 if one.optional:
                     self.source.select(needed)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..log.batch import Floats, Integers, Labels
+from ..log.source import Needs
 
 
 class Fold(ABC):  # noqa: B024  each has one of `of` and `add`
@@ -34,6 +35,10 @@ class Fold(ABC):  # noqa: B024  each has one of `of` and `add`
     def result(self, part: Any) -> Any:
         """The result, by default the part itself."""
         return part
+
+    def needs(self) -> Needs:
+        """The columns that it reads; none beside those that are read anyway where a fold says nothing."""
+        return Needs()
 
 
 def total(left: Any, right: Any) -> Any:
