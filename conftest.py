@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.night import WHOLE
+from tests.night import WHOLE, due
 
 # Compiling on first use takes longer than any deadline; the examples in CI are the same in every run.
 _COMMON = {"deadline": None, "max_examples": 50, "suppress_health_check": [HealthCheck.too_slow]}
@@ -29,12 +29,24 @@ settings.load_profile("offrank-ci" if os.environ.get("CI") == "true" else "offra
 gc.set_threshold(10_000, 20, 20)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    words = "turns(parts, *files): takes so long that one of so many commits asks it, and each that touched its files"
+    config.addinivalue_line("markers", words)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long is left to the night, where all is asked."""
+    """What takes long is left to the night, where all is asked, or to the commits whose turn it is."""
     if not WHOLE:
-        late = [item for item in items if item.get_closest_marker("nightly")]
+        late = {item for item in items if item.get_closest_marker("nightly") or not _is_due(config, item)}
         items[:] = [item for item in items if item not in late]
-        config.hook.pytest_deselected(items=late)
+        config.hook.pytest_deselected(items=list(late))
+
+
+def _is_due(config: pytest.Config, item: pytest.Item) -> bool:
+    """Whether it is the turn of a test; one that is asked for by its name need not wait."""
+    mark = item.get_closest_marker("turns")
+    named = any("::" in word for word in config.args)
+    return mark is None or named or due(item.nodeid, mark.args[0], item.path, *mark.args[1:])
 
 
 def pytest_collection_finish() -> None:

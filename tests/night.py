@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 T = TypeVar("T")
 
@@ -15,6 +16,9 @@ _SAID = os.environ.get("OFFRANK_TESTS", "")
 """`whole`, or a number instead of that of the commit."""
 WHOLE = _SAID == "whole"
 """Whether everything is asked, as `make nightly` does."""
+ROOT = Path(__file__).resolve().parents[1]
+LATELY = 3
+"""The commits whose files are asked whole: most faults are where something was changed last."""
 
 
 @cache
@@ -22,10 +26,24 @@ def turn() -> int:
     """A number of the commit; 0 where there is none."""
     if _SAID.isdecimal():
         return int(_SAID)
-    words = ["git", "rev-parse", "HEAD"]
-    folder = Path(__file__).parent
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
-    return int(done.stdout[:8] or "0", 16)
+    return int(_git("rev-parse", "HEAD")[:8] or "0", 16)
+
+
+@cache
+def touched() -> frozenset[Path]:
+    """The files that the last commits have changed, or none yet; empty where that is not known, or a turn is given."""
+    names = "" if _SAID else _git("diff", "--name-only", "--no-renames", f"HEAD~{LATELY}")
+    return frozenset(ROOT / name for name in names.splitlines())
+
+
+def due(name: str, parts: int, *files: Path) -> bool:
+    """Whether one of so many commits asks something: by its name in turn, also if one of its files was touched."""
+    return WHOLE or (crc32(name.encode()) + turn()) % parts == 0 or not touched().isdisjoint(files)
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, cwd=ROOT)
+    return done.stdout if done.returncode == 0 else ""
 
 
 def some(things: Sequence[T], parts: int, part: int = 0) -> list[T]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import inspect
 import os
 import re
 import shlex
@@ -37,6 +38,8 @@ REAL = "real-logs.md"
 
 # All pages on one worker, so that the demo is run once.
 pytestmark = pytest.mark.xdist_group("docs")
+PARTS = 3
+"""A page, or a docstring, is asked by one of so many commits, and by those that touch it."""
 
 SHELL = {"|", "||", "&&", ">", "<", ";", "&"}
 COMMAND = re.compile(
@@ -108,7 +111,11 @@ EXAMPLES = Sybil(
 )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.turns(PARTS, page)) for page in PAGES],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
 def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = list(EXAMPLES.parse(page))
     if not examples:
@@ -130,7 +137,14 @@ def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytes
         example.namespace["printed_by_the_last_block"] = printed.getvalue()
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "Examples" in sections(NAMES[name])])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.turns(PARTS, Path(str(inspect.getsourcefile(NAMES[name])))))
+        for name in NAMES
+        if "Examples" in sections(NAMES[name])
+    ],
+)
 def test_the_example_of_a_docstring(name: str, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "offrank.reproduce":
         pytest.importorskip("offrank_papers")

@@ -24,6 +24,7 @@ from offrank.evaluation.differences import Difference
 from offrank.evaluation.pages.evaluation import Plots
 from offrank.report.picture import Picture
 from tests.docs.test_docstrings import parameters, raising, returns, sections
+from tests.docs.test_examples import PARTS
 from tests.house.offenders import offenders
 
 pytestmark = pytest.mark.xdist_group("docs")  # the demo is run once
@@ -83,7 +84,13 @@ def describes_itself(name: str) -> None:
         assert re.search(r"^\w+Error(, \w+Error)*: \S", told["Raises"], re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.turns(PARTS, Path(inspect.getfile(method))))
+        for name, method in EXAMPLES.items()
+    ],
+)
 def test_the_example_of_a_method(name: str, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if "reproduce" in name:
         pytest.importorskip("offrank_papers")

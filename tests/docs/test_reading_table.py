@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
+import pytest
+
 from benchmarks._page import table_of
 from offrank.readers.description import Layout
 from offrank.readers.formats.registry import READERS
@@ -16,6 +18,7 @@ def test_every_layout_and_standard_has_a_sample() -> None:
     assert {*STANDARDS} == {name for name, reader in READERS.items() if not reader.general}
 
 
+@pytest.mark.turns(3, table_of(script("reading-table").PAGE, "how it is read"))
 def test_the_page_says_what_inspect_says() -> None:
     made = script("reading-table")
     page = table_of(made.PAGE, "how it is read").read_text(encoding="utf-8")

@@ -31,6 +31,7 @@ def checked(text: str, folder: Path) -> str:
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=600, encoding="utf-8").stdout
 
 
+@pytest.mark.turns(3, ROOT / "README.md", ROOT / "src" / "offrank" / "__init__.py")
 def test_the_examples_of_the_readme_are_typed(tmp_path: Path) -> None:
     shown = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert shown

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.house.code import ROOT
+from tests.house.code import ROOT, SOURCES, Module, modules
+
+pytestmark = pytest.mark.xdist_group("house")  # one process reads the files
 
 INSTEAD = {
     r"who has drawn": "which policy generated this log?",
@@ -53,13 +54,13 @@ INSTEAD = {
 }
 """Turns that a reader has to read twice, each with what to say instead."""
 TURNS = {re.compile(turn, re.IGNORECASE): instead for turn, instead in INSTEAD.items()}
+ANY_TURN = re.compile("|".join(f"(?:{turn})" for turn in INSTEAD), re.IGNORECASE)
 
 
-def said_in(path: Path) -> Iterator[tuple[int, str]]:
+def said_in(module: Module) -> Iterator[tuple[int, str]]:
     """The texts of a module that are printed, with their lines: strings, but for docstrings and notes below names."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    notes = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr)}
+    for node in module.nodes:
         if isinstance(node, ast.JoinedStr):
             yield node.lineno, "".join(str(getattr(part, "value", "")) for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in notes:
@@ -71,17 +72,15 @@ def odd_turns(texts: Iterator[tuple[int, str]]) -> list[str]:
     return [
         f"line {line}: {found[0]!r}; say: {instead}"
         for line, text in texts
+        if ANY_TURN.search(joined := " ".join(text.split()))
         for turn, instead in TURNS.items()
-        if (found := turn.search(" ".join(text.split())))
+        if (found := turn.search(joined))
     ]
 
 
-MODULES = sorted(path for folder in ("src", "reproductions/src") for path in (ROOT / folder).rglob("*.py"))
-
-
 def test_messages_are_english() -> None:
-    found = {str(path.relative_to(ROOT)): odd_turns(said_in(path)) for path in MODULES}
-    assert {path: odd for path, odd in found.items() if odd} == {}
+    found = {module.label: odd_turns(said_in(module)) for module in modules(*SOURCES)}
+    assert {label: odd for label, odd in found.items() if odd} == {}
 
 
 EVERYWHERE = [
