@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import doctest
-import io
 import inspect
+import io
 import os
 import re
 import shlex

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from offrank.estimators import estimator
-from offrank.evaluation.result import Result
 from offrank.policies import policy
 from offrank.testing.exact import World
+from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
 from tests.exact.worlds import EXAMINATION, world
 from tests.night import some
@@ -72,9 +72,10 @@ def asked(shape: str, users: str) -> list[str]:
 
 
 @cache
-def found(shape: str, users: str, drawn: str, logging: str) -> Result:
+def found(shape: str, users: str, drawn: str, logging: str) -> Any:
     """The estimators for all targets, on the log of the policy `drawn`, read as if drawn by `logging`."""
-    return evaluate(
+    ask = evaluate if users == "position" else estimate  # of these weights are asked too, and findings
+    return ask(
         world(shape, users).source(policy(drawn)),
         {target: target for target in TARGETS},
         logging,
@@ -83,7 +84,7 @@ def found(shape: str, users: str, drawn: str, logging: str) -> Result:
     )
 
 
-def errors(result: Result, here: World, name: str) -> list[float]:
+def errors(result: Any, here: World, name: str) -> list[float]:
     """Relative error of an estimator for each target."""
     key = repr(estimator(name))
     return [result[target, key].value / here.value(policy(target)) - 1 for target in TARGETS]
@@ -133,10 +134,10 @@ COUNTING = ("ipm", "snipm", "interpol(window=1)", "sninterpol(window=2, form='wi
 
 
 @cache
-def counted(shape: str, drawn: str) -> Result:
+def counted(shape: str, drawn: str) -> Any:
     """The estimators that ask for probabilities of ranks only, which are counted in the whole log."""
     here = world(shape, "position")
-    return evaluate(here.source(policy(drawn)), "plackett_luce(new)", "counted", COUNTING, examination=EXAMINATION)
+    return estimate(here.source(policy(drawn)), "plackett_luce(new)", "counted", COUNTING, examination=EXAMINATION)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_counting_a_whole_log_finds_its_rank_probabilities(name: str, shape: str
 @pytest.mark.parametrize("users", ["slate", "reward"])
 def test_the_logged_mean_is_what_logging_earns(shape: str, users: str, logging: str) -> None:
     here = world(shape, users)
-    earned = evaluate(here.source(policy(logging)), "uniform", logging, ["logged", "ips"])
+    earned = estimate(here.source(policy(logging)), "uniform", logging, ["logged", "ips"])
     truth = here.value(policy(logging))
     assert earned["logged"].value == pytest.approx(truth, rel=EXACT)
     gain = here.value(policy("uniform")) - truth
@@ -168,17 +169,17 @@ def test_the_logged_mean_is_what_logging_earns(shape: str, users: str, logging: 
 def test_weights_have_expectation_one(shape: str, logging: str) -> None:
     drawn = "plackett_luce(old)" if logging == "logged" else logging
     result = found(shape, "position", drawn, logging)
-    for (target, name), estimate in result.estimates.given.items():
-        assert (estimate.mean_weight is None) == (name == "pbm")
-        if estimate.mean_weight is not None:
-            assert estimate.mean_weight == pytest.approx(1, rel=EXACT), (target, name)
+    for (target, name), one in result.estimates.given.items():
+        assert (one.mean_weight is None) == (name == "pbm")
+        if one.mean_weight is not None:
+            assert one.mean_weight == pytest.approx(1, rel=EXACT), (target, name)
 
 
 @pytest.mark.parametrize("name", ["snips", "ipm", "interpol(window=1)", "pbm", "snrips"])
 def test_groups_are_right_one_by_one(name: str) -> None:
     here = world("full", "position")
     target, logging = policy("plackett_luce(new)"), policy("epsilon(top(old), 0.4)")
-    result = evaluate(here.source(logging), target, logging, [name], examination=EXAMINATION, by="situation")
+    result = estimate(here.source(logging), target, logging, [name], examination=EXAMINATION, by="situation")
     assert sorted(result.groups) == [str(index) for index in range(len(here.situations))]
     for group, estimates in result.groups.items():
         alone = World((here.situations[int(group)],), lambda _, slate, g=int(group): here.clicks(g, slate))

@@ -10,11 +10,11 @@ import pytest
 from offrank.clicks import Fitted
 from offrank.estimators import IPM as ItemPosition
 from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised, estimator
-from offrank.evaluation.result import Result
+from offrank.evaluation.estimates import Numbers
 from offrank.policies import policy, propensities
 from offrank.testing.exact import World
 from offrank.testing.laws import law
-from offrank.verbs.evaluate import evaluate
+from offrank.verbs.estimate import estimate
 from tests.estimators.models import Either, Positions, Reading, fitted
 from tests.exact.test_estimators import LOGGING, TARGETS
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world
@@ -30,17 +30,17 @@ RIGHT = {
 OFF = {"position": fitted(Positions((0.9, 0.8, 0.2, 0.7)), WRONG), "cascade": fitted(Reading(0.9), WRONG)}
 
 
-def off(found: Result, here: World, key: str) -> list[float]:
+def off(found: Numbers, here: World, key: str) -> list[float]:
     """Relative error for each target."""
     return [found[target, key].value / here.value(policy(target)) - 1 for target in TARGETS]
 
 
-def judged(here: World, estimators: list[object], drawn: str, logging: str) -> Result:
-    return evaluate(here.source(policy(drawn)), {target: target for target in TARGETS}, logging, estimators)  # type: ignore[arg-type]
+def judged(here: World, estimators: list[object], drawn: str, logging: str) -> Numbers:
+    return estimate(here.source(policy(drawn)), {target: target for target in TARGETS}, logging, estimators)  # type: ignore[arg-type]
 
 
 @cache
-def found(shape: str, users: str, model: Fitted, drawn: str, logging: str, direct: bool = True) -> Result:
+def found(shape: str, users: str, model: Fitted, drawn: str, logging: str, direct: bool = True) -> Numbers:
     """Doubly robust estimates by a model, and what it says directly."""
     names = {"position": [ItemPosition()], "cascade": [RIPS()]}.get(users, [])
     robust = [DoublyRobust(model), *(DoublyRobust(model, residual=one) for one in names)]
@@ -137,7 +137,7 @@ def test_a_mixture_is_the_sum_of_its_parts(shape: str) -> None:
     made = [Direct(fitted(model, RELEVANCE)) for model in (steep, flat, Either(steep, flat))]
     here = world(shape, "position")
     for target in TARGETS:
-        values = [evaluate(here.source(policy("uniform")), target, "uniform", one)[one].value for one in made]
+        values = [estimate(here.source(policy("uniform")), target, "uniform", one)[one].value for one in made]
         assert values[2] == pytest.approx(0.25 * values[0] + 0.75 * values[1], rel=EXACT)
 
 

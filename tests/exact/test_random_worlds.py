@@ -12,7 +12,7 @@ from offrank.policies import Policy
 from offrank.testing import Situation, World, law
 from offrank.testing.strategies import all_policies, logging_policies, situations
 from offrank.testing.users import position_based_clicks, whole_slate_clicks
-from offrank.verbs.evaluate import evaluate
+from offrank.verbs.estimate import estimate
 
 RELEVANCE = ((0.9, 0.1, 0.5, 0.3),)
 CURVE = (1.0, 0.7, 0.4, 0.2)
@@ -42,6 +42,6 @@ def test_estimates_are_exact(here: Situation, logging: Policy, target: Policy) -
         ),
     ):
         world = World((here,), users)
-        found = evaluate(world.source(logging), target, logging, names, examination=CURVE)
+        found = estimate(world.source(logging), target, logging, names, examination=CURVE)
         for name in names:
             assert found[name].value == pytest.approx(world.value(target), rel=1e-7)

@@ -19,7 +19,7 @@ from offrank.policies.boosted import Boosted
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.registry import POLICIES
 from offrank.testing.exact import MemorySource
-from offrank.verbs.evaluate import evaluate
+from offrank.verbs.estimate import estimate
 from tests.estimators.models import Positions, fitted
 from tests.exact.test_estimators import ESTIMATORS as BY_EVERY_LAW
 from tests.exact.test_estimators import LOGGING, TARGETS
@@ -117,8 +117,8 @@ def test_every_estimator_has_the_truth_as_its_expectation(name: str, logging: st
     assert name in ESTIMATOR_EXAMPLES, f"give an example of {name}, so that it is tested like the others"
     example = ESTIMATOR_EXAMPLES[name]
     targets = (logging,) if name == "logged" else TARGETS
-    result = evaluate(drawn_in_full(logging), {one: one for one in targets}, logging, example, examination=EXAMINATION)
-    found = [estimate.value for estimate in result.estimates.values()]
+    result = estimate(drawn_in_full(logging), {one: one for one in targets}, logging, example, examination=EXAMINATION)
+    found = [estimate.value for estimate in result.values()]
     assert found == pytest.approx([truth("full", one) for one in targets], rel=EXACT)
 
 
@@ -151,7 +151,7 @@ def answered(source: MemorySource, target: Policy | str, logging: Policy | str) 
     found = []
     for name in ANY_ABILITY:
         try:
-            found.append(evaluate(source, target, logging, name)[name].value)
+            found.append(estimate(source, target, logging, name)[name].value)
         except AbilityError:
             continue
     assert found

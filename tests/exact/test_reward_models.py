@@ -13,7 +13,7 @@ from offrank.policies import policy
 from offrank.reward_models import OwnRegression
 from offrank.testing.exact import MemorySource, World
 from offrank.testing.laws import Slate
-from offrank.verbs.evaluate import evaluate
+from offrank.verbs.estimate import estimate
 from tests.exact.worlds import NEW, OLD, RELEVANCE, USERS, Situation, situation
 
 TARGETS = ("top(new)", "ranking(listed)", "plackett_luce(new)", "epsilon(top(new), 0.25)")
@@ -80,7 +80,7 @@ PI = estimator("pi")
 
 def errors(here: World, log: MemorySource, logging: str, estimators: list[Any]) -> dict[str, float]:
     """The largest error of each estimator over the targets."""
-    found = evaluate(log, {target: target for target in TARGETS}, logging, estimators)
+    found = estimate(log, {target: target for target in TARGETS}, logging, estimators)
     truth = {target: here.value(policy(target)) for target in TARGETS}
     return {repr(e): max(abs(found[target, repr(e)].value - truth[target]) for target in TARGETS) for e in estimators}
 

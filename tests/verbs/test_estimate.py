@@ -11,19 +11,26 @@ import pytest
 
 import offrank
 from offrank.errors import ColumnError, EmptyLogError, NoOverlapError, RowError, UsageError
+from offrank.estimators import ESTIMATORS as NAMED
 from offrank.simulation import SearchWorld
 
 LOG = SearchWorld(impressions=1500, queries=30, candidates=4, slots=3, seed=5).table(1500, 0)
 LOGGING = "plackett_luce(old_score)"
 TARGETS = {"new": "top(new_score)", "old": "top(old_score)"}
 ESTIMATORS = ["ips", "snips", "controlled(ips)", "rips", "ipm", "snipm", "clip(snips, 5)", "interpol(window=1)", "pi"]
+OTHERS = ["snrips", "wpi", "sninterpol(window=1)", "pbm", "switch(ips, 9)", "shrink(snips, 20)", "logged"]
+OTHERS += ["direct(column=new_score)", "dr(column=old_score, residual=ipm)", "weights(pbm)"]
 NUMBERS = ("value", "low", "high", "standard_error", "n", "ess", "difference", "cluster", "chosen")
+
+
+def test_every_estimator_is_compared_with_evaluate() -> None:
+    assert {name.partition("(")[0] for name in [*ESTIMATORS, *OTHERS]} == {*NAMED}
 
 
 @pytest.mark.parametrize(
     "asked",
     [
-        {},
+        {"estimators": [*ESTIMATORS, *OTHERS]},
         {"cluster": "none"},
         {"cluster": "query", "interval": "bootstrap", "replicates": 30},
         {"interval": "normal", "confidence": 0.8, "by": "device"},
@@ -32,9 +39,9 @@ NUMBERS = ("value", "low", "high", "standard_error", "n", "ess", "difference", "
     ids=repr,
 )
 def test_numbers_are_those_of_evaluate(asked: dict[str, object]) -> None:
-    given = {**asked, "examination": [1, 0.5, 0.3]}
-    whole = offrank.evaluate(LOG, TARGETS, LOGGING, ESTIMATORS, **given)
-    found = offrank.estimate(LOG, TARGETS, LOGGING, ESTIMATORS, **given)
+    given: dict[str, Any] = {"estimators": ESTIMATORS, "examination": [1, 0.5, 0.3], **asked}
+    whole = offrank.evaluate(LOG, TARGETS, LOGGING, **given)
+    found = offrank.estimate(LOG, TARGETS, LOGGING, **given)
     assert set(found) == set(whole)
     parts = [(found.estimates, whole.estimates), *((found.groups[name], whole.groups[name]) for name in whole.groups)]
     assert len(parts) == (3 if "by" in asked else 1)
