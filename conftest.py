@@ -30,7 +30,7 @@ gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    words = "turns(parts, *files): takes so long that one of so many commits asks it, and each that touched its files"
+    words = "turns(parts, *files, by): so long that one of so many commits asks it, and each that touched its files"
     config.addinivalue_line("markers", words)
 
 
@@ -43,10 +43,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_due(config: pytest.Config, item: pytest.Item) -> bool:
-    """Whether it is the turn of a test; one that is asked for by its name need not wait."""
+    """Whether it is the turn of a test, or its code was touched; one that is asked for by its name need not wait."""
     mark = item.get_closest_marker("turns")
-    named = any("::" in word for word in config.args)
-    return mark is None or named or due(item.nodeid, mark.args[0], item.path, *mark.args[1:])
+    if mark is None or any("::" in word for word in config.args):
+        return True
+    parts, *files = mark.args
+    room = config.rootpath / "src" / "offrank" / item.path.parent.name  # tests mirror it
+    return due(mark.kwargs.get("by", item.nodeid), parts, item.path, room, *files)
 
 
 def pytest_collection_finish() -> None:

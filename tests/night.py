@@ -37,8 +37,10 @@ def touched() -> frozenset[Path]:
 
 
 def due(name: str, parts: int, *files: Path) -> bool:
-    """Whether one of so many commits asks something: by its name in turn, also if one of its files was touched."""
-    return WHOLE or (crc32(name.encode()) + turn()) % parts == 0 or not touched().isdisjoint(files)
+    """Whether one of so many commits asks something: by its name in turn, also if its files or folders were touched."""
+    if WHOLE or (crc32(name.encode()) + turn()) % parts == 0:
+        return True
+    return any(path.is_relative_to(file) for path in touched() for file in files)
 
 
 def _git(*words: str) -> str:

@@ -230,6 +230,7 @@ def test_where_compiled_code_can_be_kept_nowhere_it_works_and_says_so(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 def test_as_nobody_without_a_home_or_a_folder_for_compiled_code(made: Path) -> None:
     """With a Python that anybody may start, and the libraries of this one."""

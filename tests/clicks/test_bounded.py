@@ -30,6 +30,7 @@ def sorted_log(sessions: int, temperature: float, *, queries: int = 3, ranks: in
     return pa.table({"query": query, "slate": list(order), "clicks": list(clicks)})
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_trust_of_few_documents_seen_often_ends_by_its_tolerance(tmp_path: Path, seed: int) -> None:
     """Posteriors with a narrow peak and a long tail: their integrals hung on where they had been looked for before."""

@@ -210,6 +210,7 @@ def test_draws_have_the_doubt_of_curve_and_documents(counts: ClickCounts) -> Non
     assert (clicks.std(axis=0) / clicks.mean(axis=0) < curves[:, 1:].std(axis=0) / curves[:, 1:].mean(axis=0)).all()
 
 
+@pytest.mark.turns(3)
 def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: ClickCounts) -> None:
     """By Fisher's identity; at the maximum they add up to the weak priors'."""
     curve = fit_curve(counts, pooled_rank_rates(counts), tolerance=1e-4).value

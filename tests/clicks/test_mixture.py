@@ -47,6 +47,7 @@ def learnt(sessions: Sessions) -> FitResult:
     return Mixture(DBN(), DBN()).learn(sessions)
 
 
+@pytest.mark.turns(3)
 def test_the_likelihood_rises(learnt: FitResult) -> None:
     """Components learn by their own lights, which need not raise the likelihood."""
     assert learnt.converged
@@ -136,6 +137,7 @@ def test_a_component_learns_what_it_learns_alone(text: str) -> None:
         assert found[f"0.{name}"] == pytest.approx(table, abs=1e-9), name
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("text", ["dbn", "pbm", "cascade"])
 def test_a_component_of_nearly_all_sessions_learns_nearly_the_same(text: str) -> None:
     told = Told(DBN(), {}, TOLD["dbn"].story) if text == "pbm" else TOLD[text]
@@ -222,6 +224,7 @@ def test_hidden_components_leave_the_squares_of_the_shares() -> None:
     assert whole == pytest.approx((1 + 0.25 + 0.75) / (1 + 0.5 + 1.5))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("text", PARTS)
 def test_any_model_can_be_a_part(text: str) -> None:
     model = click_model(f"mixture({text}, dbn, tolerance=0.01)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from offrank.clicks import Fitted, click_model
 from offrank.clicks.documents import Documents, SlateDocuments
@@ -37,6 +38,7 @@ def lost(names: tuple[str, ...], seed: int) -> list[float]:
     return [found[0] - one for one in found[1:]]
 
 
+@pytest.mark.turns(3)
 def test_position_based_models_lose_little_to_click_rates_by_rank() -> None:
     names = ("pbm", "ubm", "trust")
     each = np.mean([lost(names, seed) for seed in range(8)], axis=0)

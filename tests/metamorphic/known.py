@@ -32,6 +32,10 @@ class Known:
         asked = ((verb, self.verb), (relation, self.relation), (shape, self.shape), (logging, self.logging))
         return all(fnmatchcase(word, pattern) for word, pattern in asked)
 
+    def is_about(self, target: str) -> bool:
+        """Whether it may be met where this is asked about."""
+        return fnmatchcase(target, self.target)
+
     def explains(self, pair: Pair) -> bool:
         """Whether it is the reason for one combination of target and estimator."""
         return fnmatchcase(pair[0], self.target) and fnmatchcase(pair[1], self.estimator)

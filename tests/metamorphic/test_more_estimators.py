@@ -97,6 +97,7 @@ def able(here: World, log: pa.Table) -> list[str]:
     return found
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("here", WORLDS, ids=lambda one: one.name)
 def test_more_estimators_revive_nothing(here: World) -> None:
     log = table(here.name, 1)
@@ -145,6 +146,7 @@ def test_what_does_not_depend_on_the_policy_may_answer() -> None:
     revived([("mean-weight", "warning")], [("miscalibrated", "serious")], usable=False, estimator="ipm")
 
 
+@pytest.mark.turns(3)
 def test_clicked_rows_only_are_refused_whatever_is_asked_for() -> None:
     """The log whose own mean weight refuted ips, and which the other estimators brought back to life."""
     here = WORLDS[0]

@@ -120,7 +120,7 @@ def test_the_same_rows_in_several_files(tmp_path: Path) -> None:
 
 
 def test_scaled_rewards_scale_the_estimates() -> None:
-    here = Asked("partial", "uniform", tuple(map(written_out, SOME_POLICIES)))
+    here = Asked("partial", "uniform", tuple(map(written_out, SOME_POLICIES)), part=(3, 0))
     found = here.broken(scale_rewards(2.5))
     assert {name for _, name in found} <= {name for name in here.able if name.startswith(("direct", "dr"))}
 
@@ -130,6 +130,7 @@ def ask(readable: Any, *, given: Any) -> Any:
     return offrank.evaluate(readable, targets, "plackett_luce(old)", given, examination=EXAMINATION)
 
 
+@pytest.mark.turns(3)
 def test_shifted_rewards_shift_the_estimates() -> None:
     every = estimators(changed("partial").models)
     given = [one for one in every if repr(one) != "pi(slots=independent)"]  # which this logging policy is refused

@@ -44,6 +44,7 @@ def read_apart(folder: Path, how: str) -> dict[str, Counter[str]]:
     return found
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", damage.FORMATS)
 def test_damage_ends_in_an_error_that_names_the_file(name: str, outcomes: dict[str, Counter[str]]) -> None:
     assert outcomes[name].total() == TRIALS
@@ -51,6 +52,7 @@ def test_damage_ends_in_an_error_that_names_the_file(name: str, outcomes: dict[s
     assert outcomes[name]["error named"] > TRIALS / 4
 
 
+@pytest.mark.turns(3)
 def test_no_byte_of_a_footer_ends_the_process(tmp_path: Path) -> None:
     """A column of another type than the footer's schema says ends it where statistics are asked for."""
     found = read_apart(tmp_path, "footers")["log.parquet"]

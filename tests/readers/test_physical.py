@@ -279,6 +279,7 @@ def call(*words: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("form", ["Parquet", "CSV in gzip"])
 def test_standard_input(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     FORMS[form](WIDE, tmp_path / "log")

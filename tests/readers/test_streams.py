@@ -322,6 +322,7 @@ print(found.n, found.value, 32 * 8, peak() - before)
 """
 
 
+@pytest.mark.turns(3)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read where Linux tells it")
 def test_a_stream_is_not_held() -> None:
     told = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True).stdout.split()

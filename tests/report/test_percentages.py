@@ -66,6 +66,7 @@ def read(page: str) -> str:
     return unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in verbs.NAMES else []) for name in PAGES]
 )

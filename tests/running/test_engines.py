@@ -30,6 +30,9 @@ pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("igno
 TARGETS = {"new": "plackett_luce(new_score)", "best": "top(new_score)"}
 SEVERAL = ["ips", "snipm", "dr(lasso)"]
 Job = Callable[..., Any]
+READER = Path(offrank.__file__).with_name("readers") / "spark.py"
+SPARK, DASK = (pytest.mark.turns(3, READER, by=engine) for engine in ("spark", "dask"))
+"""To begin an engine takes longer than all that it is asked: all of it is asked, or nothing."""
 
 
 def _learn(log: Any, folder: Path, **how: Any) -> Any:
@@ -130,7 +133,7 @@ def _close(left: Any, right: Any, tolerance: float) -> bool:
     return math.isclose(left, right, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(left) and math.isnan(right))
 
 
-@pytest.mark.parametrize("engine", ["threads", "processes", "dask"])
+@pytest.mark.parametrize("engine", ["threads", "processes", pytest.param("dask", marks=DASK)])
 @pytest.mark.parametrize("job", JOBS)
 def test_every_job_gives_the_same_answer_in_many_parts(job: str, engine: str, running: Any, folder: Path) -> None:
     # Fifty for every job, and on every engine; the way to another process costs more than the job.
@@ -142,17 +145,20 @@ def test_every_job_gives_the_same_answer_in_many_parts(job: str, engine: str, ru
     )
 
 
+@SPARK
 @pytest.mark.parametrize("job", JOBS)
 def test_every_job_gives_the_same_answer_on_spark(job: str, opened: Any, folder: Path) -> None:
     same(flat_answer(lambda log: JOBS[job](log, folder), opened), expected(job, folder), TOLERANCES.get(job, 1e-12))
 
 
+@SPARK
 @pytest.mark.parametrize("parts", [1, 7])
 def test_spark_gives_the_same_answer_in_one_partition_or_many(parts: int, session: Any, folder: Path) -> None:
     log = engines.spark_frame(session, engines.table(), parts)
     same(flat_answer(lambda log: JOBS["bootstrap"](log, folder), log), expected("bootstrap", folder))
 
 
+@SPARK
 @pytest.mark.parametrize("scattered", [False, True])
 def test_impressions_of_the_long_layout_may_lie_in_several_partitions(scattered: bool, session: Any) -> None:
     def job(log: Any) -> Any:
@@ -173,6 +179,7 @@ def _without_position() -> Any:
     return replaced(table, position=position)
 
 
+@SPARK
 @pytest.mark.parametrize("made", [_wrong, _without_position])
 def test_a_row_that_breaks_a_rule_is_said_in_the_same_words(made: Any, session: Any) -> None:
     with pytest.raises(RowError) as here:
@@ -187,6 +194,7 @@ def test_a_row_that_breaks_a_rule_is_said_in_the_same_words(made: Any, session: 
     assert str(there.value) == str(here.value).replace(here.value.file, "Spark DataFrame", 1)
 
 
+@SPARK
 def test_partitions_that_change_between_passes_are_refused(frame: Any) -> None:
     def another(batches: Any) -> Any:  # the order of the rows differs at each pass
         import random
@@ -200,6 +208,7 @@ def test_partitions_that_change_between_passes_are_refused(frame: Any) -> None:
     assert "log.cache()" in error.value.remedy
 
 
+@SPARK
 def test_what_cannot_run_there_is_said_before_it_starts(frame: Any, session: Any, folder: Path) -> None:
     model = offrank.clicks.PBM().fit(engines.table())
     for job in (
@@ -215,11 +224,13 @@ def test_what_cannot_run_there_is_said_before_it_starts(frame: Any, session: Any
         offrank.read_log(session.readStream.format("rate").load())
 
 
+@SPARK
 def test_an_empty_frame_is_an_empty_log(frame: Any) -> None:
     with pytest.raises(EmptyLogError):
         offrank.evaluate(frame.where("query < 0"), TARGETS)
 
 
+@SPARK
 def test_a_table_is_named_on_the_command_line(frame: Any) -> None:
     frame.createOrReplaceTempView("impressions")
     options = ("--target", TARGETS["new"], "--quiet")
@@ -229,6 +240,7 @@ def test_a_table_is_named_on_the_command_line(frame: Any) -> None:
     assert "spark:other cannot be read" in found.stderr
 
 
+@SPARK
 def test_what_executors_lack_is_named(frame: Any) -> None:
     def policy() -> Any:
         module = types.ModuleType("only_here")
@@ -245,6 +257,7 @@ def test_what_executors_lack_is_named(frame: Any) -> None:
         del sys.modules["only_here"]
 
 
+@SPARK
 @pytest.mark.usefixtures("interruptible")
 def test_interrupting_cancels_the_job(frame: Any, session: Any) -> None:
     def slowly(batches: Any) -> Any:

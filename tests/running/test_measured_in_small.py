@@ -24,6 +24,7 @@ def row(script: str, *words: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
+@pytest.mark.turns(3)
 def test_growth_is_measured_over_doubled_sizes() -> None:
     verb, against, sizes, seconds, exponent, memory, _ = row(
         "growth", "--only", "measure rows", "--scale", "0.002", "--repeats", "1"
@@ -34,6 +35,7 @@ def test_growth_is_measured_over_doubled_sizes() -> None:
     assert 50 < float(memory.replace(",", "")) < 3000
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("name", "said"), [("clusters", "answered"), ("queries in `by`", "refused: .* more than 2000 values.*")]
 )
@@ -45,6 +47,7 @@ def test_a_small_machine_answers_or_refuses(name: str, said: str) -> None:
     assert 0 < float(private) < float(resident) < 3
 
 
+@pytest.mark.turns(3)
 def test_an_answer_has_the_same_numbers_in_any_order_of_the_rows_and_another_environment() -> None:
     abroad = same_bits.Change(environment=("PYTHONHASHSEED=random", "LC_ALL=C.utf8", "TZ=Asia/Kathmandu"))
     changes = {"base": same_bits.Change(), "moved": same_bits.CHANGES["rows shuffled"], "abroad": abroad}

@@ -66,9 +66,10 @@ def truth(policy: Policy) -> float:
     return float(np.einsum("qmk,k,qm->q", law, EXAMINATION, relevance()).mean())
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 def test_no_bias_with_exact_propensities() -> None:
-    found = offrank.evaluate(log(), TARGETS, LOGGING, ESTIMATORS, examination=EXAMINATION)
+    found = offrank.estimate(log(), TARGETS, LOGGING, ESTIMATORS, examination=EXAMINATION)
     truths = {name: truth(policy) for name, policy in TARGETS.items()}
     for (target, name), estimate in found.estimates.given.items():
         away = (estimate.value - truths[target]) / estimate.standard_error

@@ -41,6 +41,7 @@ def test_sizes_are_those_of_mslr(judged: Judged) -> None:
     assert np.bincount(mslr_like(300, (4, 6)).sizes).nonzero()[0].tolist() == [4, 5, 6]
 
 
+@pytest.mark.turns(3)
 def test_features_are_of_unlike_scale(judged: Judged) -> None:
     features = judged.features
     assert features.shape == (judged.rows, 136)
@@ -68,6 +69,7 @@ def test_a_seed_decides_all_and_another_changes_all() -> None:
     assert not (first.features[:40, :3] == other.features[:40, :3]).all(axis=1).any()
 
 
+@pytest.mark.turns(3)
 def test_there_is_much_to_learn_but_not_all(judged: Judged) -> None:
     library = pytest.importorskip("lightgbm")
     train, test = mslr_like(250, (60, 100), seed=1), mslr_like(150, (60, 100), seed=2)

@@ -62,6 +62,7 @@ def test_two_seeds_of_a_world_share_its_documents(tmp_path: Path) -> None:
     assert not np.array_equal(first.world.scores["noisy_oracle"], other.world.scores["noisy_oracle"])
 
 
+@pytest.mark.turns(3)
 def test_the_published_code_is_followed_everywhere(tmp_path: Path) -> None:
     paper = offrank.simulate(tmp_path / "a.parquet", user="mixture_dbn", **FEW)
     made = offrank.simulate(tmp_path / "b.parquet", user="mixture_dbn", preset="published-code", **FEW)

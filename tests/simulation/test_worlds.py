@@ -230,6 +230,7 @@ def test_the_log_is_the_same_whatever_is_read_of_it(monkeypatch: pytest.MonkeyPa
     assert not np.array_equal(next(source.batches(0)).slates, last[0].slates)
 
 
+@pytest.mark.turns(3)
 def test_every_executor_reads_the_same_log() -> None:
     source = SimulatedSource(small(), 30_000)
     found = []

@@ -38,6 +38,7 @@ def shares(found: Any) -> dict[str, float]:
     return {one.estimator: one.share for one in found.steps if one.share}
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("users", "sessions", "steps", "close"),
     [

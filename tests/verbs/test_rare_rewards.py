@@ -206,6 +206,7 @@ def test_prices_are_in_units_of_their_own() -> None:
     assert (cents.low, cents.high) == pytest.approx((100 * one.low, 100 * one.high))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 def test_a_target_that_is_equal_is_seldom_worse() -> None:
     """150 logs of 5,000 rows, both rankers equal: of the rows' own intervals, 30 in 100 call the target worse."""
