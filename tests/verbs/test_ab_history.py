@@ -114,6 +114,7 @@ def test_groups_say_that_they_are_without_it() -> None:
     assert "In groups" not in str(offrank.compare(table, None, ARMS))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("relation", RELATIONS.values(), ids=RELATIONS)
 def test_what_must_not_change_a_comparison_of_arms(relation: Relation) -> None:
     log = LogTable(pa.table(columns(rows=1500)), beside=("a_score", "b_score"))

@@ -132,6 +132,7 @@ def compare_items(rows: int, seed: int) -> tuple[dict[str, Any], float]:
     return made, float(np.diff(rates.sum(axis=2).mean(axis=1))[0])
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_users_of_another_kind_do_not_break_the_interval(seed: int) -> None:

@@ -15,10 +15,11 @@ import pytest
 import offrank
 from offrank.errors import ColumnError, SpellingError, UsageError
 from tests.cli.commands import call
+from tests.night import some
 from tests.verbs import drawn
 from tests.verbs.logs import replaced
 
-SEEDS = range(3)
+SEEDS = some(range(3), 3)
 
 
 def said(log: Any) -> tuple[str | None, str]:
