@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from ..language.formatting import Span, percent
 from ..sums.estimate import Interval
-from ..wording import Option, Wording
-from .registry import Statement, finding
+from ..wording import Option
+from .registry import Statement, finding, note, serious, warning
 
 MISMATCHED = 3.29
 """Deviates beyond which a right experiment has such a share in 1 of 1,000 logs, which is the usual bound: Fabijan and
@@ -134,8 +134,7 @@ def sample_ratio(found: ArmsEvidence) -> Statement | None:
     if not share.deviation(planned) > MISMATCHED:
         return None
     value, ends = Span.of(share).percents(signed=False)
-    return Statement(
-        "serious",
+    return serious(
         f"Arm `{arm}` of `{found.column}` has {value} of the impressions ({ends}) instead of the planned "
         f"{100 * planned:.4g} %: one arm has lost or gained rows, so the arms no longer differ by chance alone.",
         "Find out where the rows went, such as crashes, redirects, bots or filters that affect one arm more than "
@@ -149,8 +148,7 @@ def control_moved(found: ControlEvidence) -> Statement | None:
     arm, away = max(found.away.items(), key=lambda one: one[1].deviation(0.0))
     if not away.deviation(0.0) > MISMATCHED:
         return None
-    return Statement(
-        "serious",
+    return serious(
         f"The mean of control `{found.column}` in arm `{arm}` of `{found.arms}` is {Span.of(away).number(signed=True)} "
         f"from its overall mean ({away.deviation(0.0):.1f} standard errors): the control depends on the arm, or the "
         "arms were not assigned at random.",
@@ -173,8 +171,7 @@ def unlike_arms(found: PlaceboEvidence) -> Statement | None:
         said = f"{shown} have different outcomes: {earned}"
     else:
         said = f"In {sum(found.rows):,.0f} impressions both rankers show the same {same}, yet {earned}"
-    return Statement(
-        "warning",
+    return warning(
         f"{said} per impression is {mine:.4g} in arm `{one}` of `{found.column}` and {theirs:.4g} in `{other}` "
         f"({found.deviates:.1f} standard errors): the arms differ by more than their rankers, such as times, users, "
         f"speed or tracking{perhaps}.",
@@ -189,13 +186,12 @@ def shared_users(found: SharedUnitsEvidence) -> Statement:
     said = f"Of the values of `{found.unit}` with several rows, {percent(found.shared)} are in more than one arm of "
     said += f"`{found.column}`"
     if found.shared >= BY_USER * found.by_row:
-        return Statement(
-            "note",
+        return note(
             f"{said}: the arm was drawn by impression or visit. What one ranker shows may change what the same user "
             "does under the other.",
             f"If the test was to be randomised by `{found.unit}`, its assignment is broken; else this is as designed.",
         )
-    return Statement(
+    return Statement.of(
         "note" if found.shared <= FEW_SHARED else "warning",
         f"{said}, while the others kept their arm. If the test was randomised by `{found.unit}`, this is a fault: they "
         "met both rankers, which blurs the difference of the arms.",
@@ -210,16 +206,13 @@ def outcome_moves(found: AlongEvidence) -> Statement:
     assert moved is not None
     late = moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside
     cause = "the last clicks have not arrived yet" if late else "tracking broke, stock ran out or users changed"
-    return Statement(
-        "warning",
+    return warning(
         f"The outcome changes along the log: {moved.inside:.4g} per impression {where_in_log(moved)}, "
         f"{moved.outside:.4g} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over "
         f"both. Perhaps {cause}{'' if moved.when else '; or the rows are sorted by something else than time'}.",
-        Wording(
-            "If clicks are missing there, omit that part. If times differ, judge each by itself ({} where the log "
-            "has such a column), and trust relative changes more than values.",
-            Option("by", "day"),
-        ),
+        "If clicks are missing there, omit that part. If times differ, judge each by itself ({} where the log "
+        "has such a column), and trust relative changes more than values.",
+        Option("by", "day"),
     )
 
 
@@ -245,8 +238,7 @@ def weights_move(found: AlongEvidence) -> Statement | None:
     moved = found.weights
     if moved is None or not max(moved.inside, moved.outside) > 1 - NEAR_ONE:
         return None
-    return Statement(
-        "warning",
+    return warning(
         f"The mean weight of the uniform policy is {moved.inside:.3g} {where_in_log(moved)} and {moved.outside:.3g} in "
         f"the rest ({moved.deviates:.1f} standard errors). Right propensities give 1 everywhere.",
         "Find out whether the logging policy was changed there: remove those rows, or write their own propensities.",
@@ -264,7 +256,7 @@ def shares_moved(found: AlongEvidence) -> Statement | None:
     if not (confounded or (found.moved is not None and found.moved.deviates > MOVED_CLEARLY)):
         return None
     pooled, within = Span.of(one.pooled), Span.of(one.within)
-    return Statement(
+    return Statement.of(
         "serious" if confounded else "warning",
         f"Arm `{one.arm}` of `{one.column}` has {percent(one.window.inside)} of the impressions "
         f"{where_in_log(one.window)} and {percent(one.window.outside)} in the rest, while the outcome changed too. The "

@@ -10,8 +10,8 @@ from statistics import NormalDist
 from ..language.assumptions import in_words
 from ..language.formatting import number, percent, plural, quote
 from ..sums.estimate import Interval
-from ..wording import EstimatorOption, Option, Wording
-from .registry import Statement, finding
+from ..wording import EstimatorOption, Option
+from .registry import Statement, finding, note, serious, warning
 from .row import ModelEvidence, Row
 from .weights import CLOSER
 
@@ -134,8 +134,7 @@ def disagreement(found: DisagreementEvidence) -> Statement | None:
     if not (abs(found.difference.value) > VISIBLE * found.width and found.deviations > most):
         return None
     far = f"{found.deviations:.1f}" if found.deviations < 1000 else "over 1,000"
-    return Statement(
-        "serious",
+    return serious(
         f"The estimate differs from `{found.other}`, which assumes less about users, by {far} standard errors of "
         "their difference.",
         _remedy(found),
@@ -158,7 +157,7 @@ def _remedy(found: DisagreementEvidence) -> str:
 
 @finding("ties", "Equal scores", lambda found: found.ties > 0, cause="assumption")
 def ties(found: Row) -> Statement:
-    return Statement(
+    return Statement.of(
         "warning" if found.ties > MANY_TIES else "note",
         f"In {percent(found.ties, 2)} of the impressions, items that the new policy would show have the same score as "
         "another candidate. Their order is unknown, so every order counts equally.",
@@ -177,13 +176,11 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
         return None
     lower = rises.index(rise) + 1
     upper = curve.index(above[lower - 1])
-    return Statement(
+    return Statement.of(
         "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
         f"The examination curve has rank {lower + 1} examined {rise:.3g} times as often as rank {upper + 1} above it.",
-        Wording(
-            "Check that the curve is correct and starts at the top rank. Compare with {}, which needs no curve.",
-            EstimatorOption("ipm"),
-        ),
+        "Check that the curve is correct and starts at the top rank. Compare with {}, which needs no curve.",
+        EstimatorOption("ipm"),
     )
 
 
@@ -197,8 +194,7 @@ def reward_model(found: Row) -> Statement | None:
     assert found.kind.model is not None
     if found.kind.model.explained is None and not found.kind.model.rows:
         return None
-    return Statement(
-        "note",
+    return note(
         f"The rewards are corrected by {found.kind.model.name}." + fit_in_words(found.kind.model),
         "Compare reward models by the standard errors of their dr estimates: the model that explains most need not "
         "have the smallest.",
@@ -230,14 +226,11 @@ def model_based(found: Row) -> Statement:
         if model.posterior
         else ("the variation between contexts")
     )
-    return Statement(
-        "warning",
+    return warning(
         f"This is the prediction of {model.name}: the interval covers {told}, not the error of the model."
         + fit_in_words(model),
-        Wording(
-            "Compare with an estimator that uses the clicks of this log; {} corrects the model by them.",
-            EstimatorOption("dr(model)"),
-        ),
+        "Compare with an estimator that uses the clicks of this log; {} corrects the model by them.",
+        EstimatorOption("dr(model)"),
     )
 
 
@@ -250,15 +243,12 @@ def of_model(found: Row) -> bool:
 def model_weights(found: Row) -> Statement:
     assert found.kind.model is not None
     told = ". The interval covers only the uncertainty of the model's parameters" if found.kind.model.posterior else ""
-    return Statement(
-        "warning",
+    return warning(
         f"Clicks are weighted by the examination of {found.kind.model.name}: if users examine other items, the value "
         f"is wrong, and no weight shows it{told}.",
-        Wording(
-            "Compare with the weights of other kinds of model ({}), and prefer the model that predicts another "
-            "day's clicks best.",
-            EstimatorOption("weights(dbn)" if "ubm" in found.kind.model.name else "weights(ubm)"),
-        ),
+        "Compare with the weights of other kinds of model ({}), and prefer the model that predicts another "
+        "day's clicks best.",
+        EstimatorOption("weights(dbn)" if "ubm" in found.kind.model.name else "weights(ubm)"),
     )
 
 
@@ -270,14 +260,12 @@ def support(found: SupportEvidence) -> Statement | None:
     ranks = ", ".join(
         f"{percent(share, 1)} at rank {rank}" for rank, share in enumerate(found.shares, start=1) if share > 0
     )
-    return Statement(
+    return Statement.of(
         "serious" if found.asked and worst > MUCH_UNSUPPORTED else "warning",
         f"The logging policy never shows some of what {found.target} shows: {ranks}.",
-        Wording(
-            "Estimates miss that share. Evaluate a policy that is closer to the logging policy, widen the window "
-            "of interpol ({}), or log more randomly.",
-            EstimatorOption("interpol(window=2)"),
-        ),
+        "Estimates miss that share. Evaluate a policy that is closer to the logging policy, widen the window "
+        "of interpol ({}), or log more randomly.",
+        EstimatorOption("interpol(window=2)"),
     )
 
 
@@ -289,23 +277,19 @@ def support(found: SupportEvidence) -> Statement | None:
 )
 def unseen_items(found: Row) -> Statement:
     if of_model(found):
-        return Statement(
-            "serious",
+        return serious(
             f"{percent(1 - found.control, 0)} of the target's clicks that the model expects are on items without "
             "support in the logged slates, and count as zero.",
             "For an A/B test, use form=logging and name the logging policy, so that other rankers' items have "
             "support. If the log never shows an item, it can only bound the answer.",
             missing=1 - found.control,
         )
-    return Statement(
-        "serious",
+    return serious(
         f"{percent(1 - found.control, 0)} of what the target shows does not occur in the logged slates, and "
         "counts as zero.",
-        Wording(
-            "Use interpol with a wide window ({}), which accounts for the probability that an item was shown. pbm "
-            "needs logs that show every candidate.",
-            EstimatorOption("interpol(window=2)"),
-        ),
+        "Use interpol with a wide window ({}), which accounts for the probability that an item was shown. pbm "
+        "needs logs that show every candidate.",
+        EstimatorOption("interpol(window=2)"),
         missing=1 - found.control,
     )
 
@@ -319,11 +303,12 @@ def unseen_items(found: Row) -> Statement:
 def unseen_documents(found: Row) -> Statement:
     by_features = found.kind.model is not None and found.kind.model.features
     counts = "as their features predict" if by_features else "like an average document"
-    return Statement(
+    return Statement.of(
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
         f"{percent(1 - found.control, 0)} of what the target shows does not occur in the training log of the model, "
         f"and is assumed to be clicked {counts}.",
-        Wording("Train on a log that shows more of it, or by item alone ({}) if queries are rare.", Option("by", None)),
+        "Train on a log that shows more of it, or by item alone ({}) if queries are rare.",
+        Option("by", None),
     )
 
 
@@ -336,13 +321,13 @@ def _window(found: SelectedMemberEvidence) -> Statement:
     names, trusted = found.names, found.trusted
     if trusted is None:
         message = f"This is `{names[0]}`, which assumes the least: none of the {len(names)} estimates can be trusted."
-        return Statement("note", message, f"Log more, or {CLOSER}.")
+        return note(message, f"Log more, or {CLOSER}.")
     reason = f"all {len(names)} estimates agree, and it has the smallest standard error"
     if found.refuted is not None:
         refuted = names[found.refuted]
         reason = f"it has the smallest standard error of the estimates before `{refuted}`, which disagrees with them"
     unchecked = f" No estimate before `{names[trusted]}` can be trusted, so its assumptions are not checked."
-    return Statement(
+    return Statement.of(
         "warning" if trusted else "note",
         f"This is `{names[found.chosen]}`: {reason} (SLOPE: the ranges of value +- 2 standard errors must overlap)."
         + (unchecked if trusted else ""),
@@ -366,7 +351,7 @@ def _bound(found: SelectedMemberEvidence, bias: float) -> Statement:
             f"contains that of {free}."
         )
     unchecked = "" if sound else f" The error of {free} is unknown, so the interval may still be too narrow."
-    return Statement("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)
+    return Statement.of("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)
 
 
 @finding("chosen-estimator", "Estimator chosen by its error", cause="choice")
@@ -374,7 +359,7 @@ def chosen_estimator(found: SelectorEvidence) -> Statement:
     name, trusted = quote(found.chosen), quote(found.trusted or "")
     if found.error is None:
         message = f"This is {name}, which assumes the least: none of the {found.among} estimates can be used."
-        return Statement("warning", message, f"Log more, or {CLOSER}.")
+        return warning(message, f"Log more, or {CLOSER}.")
     message = (
         f"This is {name}: its estimated error of {number(found.error)} is the smallest of {found.among} candidates"
     )
@@ -384,14 +369,14 @@ def chosen_estimator(found: SelectorEvidence) -> Statement:
         if found.choice_refuted:
             why = "It differs from an estimate that assumes less by more than its own standard error"
         message += f". {why}, and every other candidate is unreliable or contradicted.{refuted}"
-        return Statement("serious" if found.choice_refuted else "warning", message, f"Log more, or {CLOSER}.")
+        return Statement.of("serious" if found.choice_refuted else "warning", message, f"Log more, or {CLOSER}.")
     if found.trusted == found.chosen:
         message += ", and it assumes the least of the reliable ones"
     else:
         least = f"the reliable candidate that assumes the least, has {number(found.trusted_error)}"
         message += f"; {trusted}, {least}"
     unchecked = f" The assumptions of {trusted} are not checked." if found.unchecked else ""
-    return Statement(
+    return Statement.of(
         "warning" if found.unchecked else "note",
         f"{message}.{refuted}{unchecked}",
         f"The choice was made on the same rows, so the interval also contains that of {trusted}. `offrank select "

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ..language.formatting import percent, with_error
 from ..sums.estimate import Interval
-from ..wording import ColumnNames, Wording
-from .registry import Statement, finding
+from ..wording import ColumnNames
+from .registry import Statement, finding, note, serious, warning
 
 MANY_IMPOSSIBLE = 0.05
 """Share of the clicks that the model leaves out."""
@@ -138,17 +138,16 @@ class JudgementsEvidence:
 
 @finding("no-clicks", "Clicks", lambda found: not found.clicked, cause="click model")
 def no_clicks(_: FitEvidence) -> Statement:
-    return Statement(
-        "serious",
+    return serious(
         "No session has a click: the model's documents and ranks are determined by its priors alone.",
-        Wording("Check that the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
+        "Check that the right column is read as clicks ({}).",
+        ColumnNames({"clicks": "NAME"}),
     )
 
 
 @finding("only-clicks", "Clicks", lambda found: not found.skipped, cause="click model")
 def only_clicks(_: FitEvidence) -> Statement:
-    return Statement(
-        "serious",
+    return serious(
         "Every document of every session was clicked: documents without a click are missing from the log, so "
         "neither examination nor attractiveness can be estimated.",
         "Use a log of whole result lists. From clicks alone, only counts by query, document and rank can be computed.",
@@ -157,7 +156,7 @@ def only_clicks(_: FitEvidence) -> Statement:
 
 @finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0, convicts=True, cause="click model")
 def impossible_clicks(found: FitEvidence) -> Statement:
-    return Statement(
+    return Statement.of(
         "serious" if found.beyond > MANY_IMPOSSIBLE else "warning",
         f"{percent(found.beyond, 1)} of the clicks follow an earlier click in their session, which the cascade model "
         "rules out. They were ignored.",
@@ -167,8 +166,7 @@ def impossible_clicks(found: FitEvidence) -> Statement:
 
 @finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible, convicts=True, cause="click model")
 def impossible_clicks_of_prediction(found: PredictionEvidence) -> Statement:
-    return Statement(
-        "serious",
+    return serious(
         f"{found.impossible:,} of {found.sessions:,} sessions are impossible under the model: their log-likelihood "
         "is -inf. Perplexity keeps probabilities away from 0 and 1.",
         "Use a model that allows such clicks, such as dcm or dbn instead of cascade.",
@@ -178,8 +176,7 @@ def impossible_clicks_of_prediction(found: PredictionEvidence) -> Statement:
 @finding("examination-unknown", "Examination", cause="click model")
 def examination_unknown(found: FitEvidence) -> Statement | None:
     if found.hidden >= MANY_UNKNOWN:
-        return Statement(
-            "warning",
+        return warning(
             f"{percent(found.hidden, 0)} of the views are at positions whose examination cannot be estimated from "
             "this log: almost no document was clicked both there and elsewhere. The estimates assume that documents "
             "are equally attractive at all positions.",
@@ -187,8 +184,7 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
             "relevance, use a log in which documents change positions.",
         )
     if found.error > CONTINUATION_ERROR or found.rank_variability < VARIABILITY:
-        return Statement(
-            "warning",
+        return warning(
             "The log says little about how far users read: too few documents were clicked at different ranks. The "
             "continuation is determined mostly by the prior of the documents.",
             "Use this model only to predict clicks on rankings like those in the log. To learn continuation and "
@@ -199,8 +195,7 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
 
 @finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST_MOVING, cause="click model")
 def satisfaction_unknown(found: FitEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"Documents rarely changed ranks ({percent(found.moving, 0)} of the variance of ranks is within documents). "
         "Clicks below a document that is always shown low say little about whether it satisfies: its satisfaction and "
         "relevance are overestimated, too often beyond their intervals.",
@@ -210,8 +205,7 @@ def satisfaction_unknown(found: FitEvidence) -> Statement:
 
 @finding("trust-unknown", "Trust bias", lambda found: found.split > TRUST_ERROR, cause="click model")
 def trust_unknown(found: FitEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         "This log does not separate trust in high ranks from the relevance of the documents shown there: too few "
         "documents were clicked at different ranks. The click probability of an attractive document is known to a "
         f"factor of {math.exp(found.split):.1f} (one standard error).",
@@ -222,8 +216,7 @@ def trust_unknown(found: FitEvidence) -> Statement:
 @finding("unlinked-contexts", "Contexts", lambda found: bool(found.unlinked), cause="click model")
 def unlinked_contexts(found: FitEvidence) -> Statement:
     some = ", ".join(map(repr, found.unlinked[:5])) + (" ..." if len(found.unlinked) > 5 else "")
-    return Statement(
-        "warning",
+    return warning(
         f"The examination in {some} cannot be compared with that elsewhere: no clicked document was shown both "
         "there and in other contexts.",
         "Use each of these curves on its own, and do not compare the attractiveness of documents across contexts.",
@@ -232,8 +225,7 @@ def unlinked_contexts(found: FitEvidence) -> Statement:
 
 @finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST, cause="click model")
 def hidden_components(found: FitEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"Starting from other assignments of the sessions changes the weights by up to {found.divided:.2f}. This "
         "log does not tell which sessions follow which component: the weights are poorly determined, and the "
         "components are less certain than their intervals say.",
@@ -243,8 +235,7 @@ def hidden_components(found: FitEvidence) -> Statement:
 
 @finding("worth-follows-rank", "Continuation", lambda found: abs(found.bend) > BENT, cause="click model")
 def worth_follows_rank(found: FitEvidence) -> Statement:
-    return Statement(
-        "note",
+    return note(
         "Better documents were shown higher, or lower: one prior for all documents would change the continuation "
         f"by {-found.bend:+.3f}. Each document has a prior by its ranks instead, and half of this change is added "
         "as a standard deviation of the continuation, because a log does not tell which prior is right.",
@@ -254,8 +245,7 @@ def worth_follows_rank(found: FitEvidence) -> Statement:
 
 @finding("unsettled", "Convergence", lambda found: not found.settled, cause="click model")
 def unsettled(found: FitEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"Not converged after {found.rounds:,} iterations: more iterations would change the estimates by more than "
         "the tolerance, and the intervals do not allow for it.",
         "Use a larger tolerance=, or a log that determines the model's parameters better.",
@@ -265,13 +255,12 @@ def unsettled(found: FitEvidence) -> Statement:
 @finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0, cause="click model")
 def unseen_documents(found: PredictionEvidence) -> Statement:
     if found.features:
-        return Statement(
-            "note",
+        return note(
             f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the model "
             "predicts them from their features.",
             "Nothing, if their features are like those of the training log.",
         )
-    return Statement(
+    return Statement.of(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
         f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the model "
         "treats them as average documents.",
@@ -281,8 +270,7 @@ def unseen_documents(found: PredictionEvidence) -> Statement:
 
 @finding("unseen-ranks", "Unseen ranks", lambda found: 0 < found.learnt < found.slots, cause="click model")
 def unseen_ranks(found: PredictionEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"Slates have up to {found.slots} ranks, but the model was trained on {found.learnt}: its values at rank "
         f"{found.learnt} are used below that.",
         "Train on slates of this length.",
@@ -296,7 +284,7 @@ def _behind(found: PredictionEvidence) -> bool:
 
 def behind(message: str, perhaps: str, remedy: str) -> Statement:
     """The statement that a model predicts worse than a simpler one; perhaps: why it may be chance, empty if not."""
-    return Statement("note" if perhaps else "warning", f"{message}{': ' if perhaps else ''}{perhaps}.", remedy)
+    return Statement.of("note" if perhaps else "warning", f"{message}{': ' if perhaps else ''}{perhaps}.", remedy)
 
 
 @finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
@@ -336,8 +324,7 @@ def few_pairs(found: HarvestEvidence) -> Statement | None:
     few = [linked and clicks < FEW_CLICKS for linked, clicks in zip(found.linked, found.clicks, strict=True)]
     if not any(few):
         return None
-    return Statement(
-        "warning",
+    return warning(
         f"The curve at {_ranks(few)} is based on fewer than {FEW_CLICKS} clicks on documents that were also shown at "
         "other ranks.",
         "Log more: the estimates at these ranks are mostly noise.",
@@ -349,8 +336,7 @@ def open_intervals(found: HarvestEvidence) -> Statement | None:
     open_ = [linked and math.isinf(high) for linked, high in zip(found.linked, found.high, strict=True)]
     if not any(open_):
         return None
-    return Statement(
-        "warning",
+    return warning(
         f"The interval at {_ranks(open_)} has no upper end: too few of the documents that were clicked at rank 1 "
         "were shown at other ranks.",
         "Log more: rank 1 needs clicks on documents that were also shown at other ranks.",
@@ -362,8 +348,7 @@ def unlinked_ranks(found: HarvestEvidence) -> Statement | None:
     missing = [not linked for linked in found.linked]
     if not any(missing):
         return None
-    return Statement(
-        "serious",
+    return serious(
         f"The log does not connect {_ranks(missing)} to rank 1: no document was shown and clicked at both, or at "
         "ranks in between.",
         "Log rankings that vary more, or cut the slates there.",
@@ -373,20 +358,18 @@ def unlinked_ranks(found: HarvestEvidence) -> Statement | None:
 @finding("doubtful-judgements", "Judgements", cause="measure")
 def doubtful_judgements(found: JudgementsEvidence) -> Statement | None:
     if found.alike:
-        return Statement(
-            "serious",
+        return serious(
             "The model gives every document the same relevance, so its judgements carry no information.",
             "Use a model of documents, such as pbm, ubm or dbn.",
         )
     if not found.intervals:
-        return Statement(
-            "warning",
+        return warning(
             "The model has no posterior for relevance, so the uncertainty of the judgements is unknown.",
             "Use a model that has one, such as pbm, ubm or dbn.",
         )
     if found.wide:
         share = found.wide / found.documents
-        return Statement(
+        return Statement.of(
             "serious" if share > MOST_WIDE else "warning" if share > MANY_WIDE else "note",
             f"{found.wide:,} of {found.documents:,} documents have an interval wider than two grades: they were "
             "shown too rarely to be graded.",

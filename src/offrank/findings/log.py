@@ -11,7 +11,7 @@ from ..language.formatting import percent
 from ..sums.estimate import Interval
 from ..sums.outcome_shape import USUAL, OutcomeShape
 from ..wording import EstimatorOption, Option, Wording
-from .registry import Statement, finding
+from .registry import Statement, finding, note, serious, warning
 from .rows import NOTHING_KEPT, KeptEvidence
 
 UNLIKELY = 1e-3
@@ -139,15 +139,12 @@ def miscalibrated(log: LogEvidence) -> Statement:
     if log.apart:
         share = percent(log.apart / log.compared, 0)
         also = f" In {share} of the rows, the logged propensity differs from the policy's too."
-    return Statement(
-        "serious",
+    return serious(
         f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{also}{untested_in_words(log.fit)}",
-        Wording(
-            "Check the score column and the temperature, whether target and logging policy are swapped, and "
-            "whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
-            "propensities were logged at serving time, use {}.",
-            Option("logging", "logged"),
-        ),
+        "Check the score column and the temperature, whether target and logging policy are swapped, and "
+        "whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
+        "propensities were logged at serving time, use {}.",
+        Option("logging", "logged"),
     )
 
 
@@ -204,7 +201,7 @@ def not_random(log: LogEvidence) -> Statement:
             "If a slate is drawn once for each user and then kept, keep one row per user and slate. If every user "
             "has a fixed list, the log has no randomness: only a user model can judge another ranking."
         )
-    return Statement(
+    return Statement.of(
         "serious" if repeats.fixed >= FIXED else "warning",
         f"{repeats_in_words(repeats)} under {log.logging}: "
         + ("the slates are fixed, not drawn at random." if never_drawn(log) else drawn),
@@ -221,15 +218,12 @@ def repeats_in_words(repeats: Repeats) -> str:
 
 @finding("no-randomness", "Inverse propensities", lambda found: found.largest <= 1 + _ROUNDING, cause="randomness")
 def no_randomness(_: PropensitiesEvidence) -> Statement:
-    return Statement(
-        "serious",
+    return serious(
         "Every propensity is 1: the logging policy always showed the same slate in a context.",
-        Wording(
-            "Without randomness, only a user model can judge another ranking ({}). `evaluate` can still bound its "
-            "value ({}).",
-            EstimatorOption("weights(dbn)"),
-            Option("bounds", True),
-        ),
+        "Without randomness, only a user model can judge another ranking ({}). `evaluate` can still bound its "
+        "value ({}).",
+        EstimatorOption("weights(dbn)"),
+        Option("bounds", True),
     )
 
 
@@ -244,19 +238,19 @@ def unconfirmed_logging(log: LogEvidence) -> Statement:
         if blind
         else f"the smallest share of fixed slates that this log could reveal is {least:.2g}."
     )
-    return Statement(
+    return Statement.of(
         "serious" if blind else "warning",
         f"The logging policy {log.logging} was inferred from this log, and nobody has confirmed that it generated "
         f"the slates: {shown}",
-        Wording("If you know that it did, confirm it with {}.", Option("logging", log.logging)),
+        "If you know that it did, confirm it with {}.",
+        Option("logging", log.logging),
     )
 
 
 @finding("shown-only", "Candidates", lambda log: log.shown_only, cause="rows")
 def shown_only(_: LogEvidence) -> Statement:
     """Every impression shows all of its candidates, or the log lists none."""
-    return Statement(
-        "note",
+    return note(
         "Every impression shows all of its candidates, so policies can only reorder what was shown.",
         "If there were more candidates, log them all in the column `candidates`.",
     )
@@ -264,8 +258,7 @@ def shown_only(_: LogEvidence) -> Statement:
 
 @finding("duplicate-rows", "Rows written twice", lambda log: log.copies > 0, cause="rows")
 def duplicate_rows(log: LogEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"At least {percent(log.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
         "often than in independent impressions.",
         "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
@@ -281,8 +274,7 @@ def duplicate_rows(log: LogEvidence) -> Statement:
 )
 def huge_inverse_propensity(log: LogEvidence) -> Statement:
     times = log.largest_weight / log.impressions
-    return Statement(
-        "warning",
+    return warning(
         f"The propensity of one shown slate is {log.largest_weight:.3g} times smaller than under a uniform policy. "
         f"At most one in {times:,.0f} correct logs of {log.impressions:,.0f} impressions contains such a slate, and "
         "it could outweigh all others.",
@@ -305,7 +297,7 @@ def propensity_mismatch(log: LogEvidence) -> Statement:
             "The shown slates fit the policy, so check the propensity column first: it may belong to another "
             "slate, be inverted or rounded, or contain the sub-sampling rate."
         )
-    return Statement(
+    return Statement.of(
         "serious" if log.apart > MANY_APART * log.compared else "warning",
         f"In {log.apart:,} of {log.compared:,} impressions, the logged propensity differs from that of "
         f"{log.logging}; it is typically {log.typical_ratio:.3g} times as large.",
@@ -320,8 +312,7 @@ def propensity_mismatch(log: LogEvidence) -> Statement:
     cause="counting",
 )
 def few_rows_per_context(log: LogEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"The propensities were estimated from {log.rows_per_context:.3g} rows per value of `{log.counted_by}`. Slates "
         "that were never shown there count as impossible, so plain estimates are too low and their intervals too "
         "narrow.",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ..language.formatting import Span
 from ..sums.estimate import Interval
-from ..wording import Verb, Wording
+from ..wording import Verb
 from .log import LogEvidence
 from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, REFUTED, WEIGHTINGS, LawEvidence, odd_mean, refuting
-from .registry import Statement, finding
+from .registry import Statement, finding, serious, warning
 from .row import Row
 from .weights import sampled_twice
 
@@ -37,7 +37,7 @@ def unlisted_candidates(found: LogEvidence | LawEvidence) -> Statement | None:
     odd = odd_mean(found)
     if odd is None or odd.mean.value < 1 or sampled_twice(odd):
         return None
-    return Statement(
+    return Statement.of(
         "serious" if isinstance(found, LawEvidence) or odd.away > refuting() else "warning",
         "The log does not list its candidates, so only the items shown count as candidates. On average, the "
         f"propensities are {odd.mean.value:.3g} times too small for orders of these items: the slates seem to be "
@@ -61,15 +61,13 @@ def mean_weight(found: Row) -> Statement | None:
         "slates than those shown"
     )
     impossible = odd.away > IMPOSSIBLE or odd.mean.value > max(found.groups, 1) * IMPOSSIBLE_BY_MARKOV
-    return Statement(
+    return Statement.of(
         "serious" if impossible else "warning",
         f"The mean weight is {_how_odd(odd.mean, odd.away)} for this policy.",
-        Wording(
-            "{} would explain this; {} with the uniform policy tells which. A plain estimate is off by this "
-            "factor; a self-normalised one hides it.",
-            reason,
-            Verb("check"),
-        ),
+        "{} would explain this; {} with the uniform policy tells which. A plain estimate is off by this "
+        "factor; a self-normalised one hides it.",
+        reason,
+        Verb("check"),
     )
 
 
@@ -79,8 +77,7 @@ def mean_weight_of_law(law: LawEvidence) -> Statement | None:
     odd = odd_mean(law)
     if odd is None or sampled_twice(odd):
         return None
-    return Statement(
-        "serious",
+    return serious(
         f"{odd.name} is {_how_odd(odd.mean, odd.away)}. Every estimate that uses these propensities is wrong, "
         "whatever its own mean weight.",
         "Check that the propensities are those of the slates shown, that rows were not kept depending on clicks "
@@ -96,8 +93,7 @@ def mean_weight_of_group(group: GroupEvidence) -> Statement | None:
     if not odd:
         return None
     name, mean, chance = min(odd, key=lambda one: one[2])
-    return Statement(
-        "serious",
+    return serious(
         f"In this group, the mean weight of {name} is {_how_odd(mean, mean.deviation(1.0))}. Correct propensities "
         f"would rarely give this (probability at most {max(chance, 1e-99):.1g}). Every estimate of the group that "
         "uses them is wrong, whatever its own mean weight.",
@@ -114,7 +110,7 @@ def mean_weight_of_uniform(log: LogEvidence) -> Statement | None:
         return None
     away, value = mean.deviation(1.0), Span.of(mean).number()
     if odd is not None:
-        return Statement(
+        return Statement.of(
             "serious" if odd.away > refuting() else "warning",
             f"The mean weight of the uniform policy is {value} ({_standard_errors(away)} above 1): on average, the "
             f"propensities are {value} times too small.",
@@ -122,8 +118,7 @@ def mean_weight_of_uniform(log: LogEvidence) -> Statement | None:
             "factor. A plain estimate is off by about this factor; a self-normalised one hides it.",
         )
     if log.fit is None and mean.value <= 1 - NEAR and away > IMPOSSIBLE and log.ess >= KNOWN * log.rows:
-        return Statement(
-            "warning",
+        return warning(
             f"The mean weight of the uniform policy is {value} ({_standard_errors(away)} below 1): the propensities "
             f"are {1 / mean.value:.3g} times too large, or the logging policy never shows some slates.",
             "Check that the propensities are those of the slates shown.",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ..language.formatting import Span, percent
 from ..sums.estimate import Interval
-from ..wording import Option, Wording
-from .registry import Statement, finding
+from ..wording import Option
+from .registry import Statement, finding, note, serious, warning
 
 PERMUTABLE = 0.5
 """Share of the documents that should be permutable."""
@@ -68,8 +68,7 @@ class CmipEvidence:
 
 @finding("few-documents", "Documents", lambda found: found.n < found.least, cause="measure")
 def few_documents(found: CmipEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"There are only {found.n:,} documents, and `{found.method}` needs at least {found.least:,}.",
         "Judge more documents. Rely on the interval and the p-value, not on the value.",
     )
@@ -77,8 +76,7 @@ def few_documents(found: CmipEvidence) -> Statement:
 
 @finding("one-grade", "Grades", lambda found: found.grades == 1, cause="measure")
 def one_grade(_: CmipEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         "All documents have the same grade, so agreement because of true relevance cannot be distinguished from bias.",
         "Give grades of several levels.",
     )
@@ -88,8 +86,7 @@ def one_grade(_: CmipEvidence) -> Statement:
 def small_grade(found: CmipEvidence) -> Statement:
     told = ", ".join(f"{grade:g} ({size})" for grade, size in found.left_out)
     total = sum(size for _, size in found.left_out)
-    return Statement(
-        "note",
+    return note(
         f"{total:,} documents were left out because their grades have too few documents: {told}.",
         "Judge more documents of these grades.",
     )
@@ -97,8 +94,7 @@ def small_grade(found: CmipEvidence) -> Statement:
 
 @finding("unpaired-grade", "Grades", lambda found: found.unpaired, cause="measure")
 def unpaired_grade(found: CmipEvidence) -> Statement:
-    return Statement(
-        "note",
+    return note(
         f"Up to {found.unpaired:,} documents had a grade that is missing in the other random half, and were left "
         "out of their half.",
         "Judge more documents of the rare grades.",
@@ -107,8 +103,7 @@ def unpaired_grade(found: CmipEvidence) -> Statement:
 
 @finding("negative", "Sign", lambda found: found.value < 0, cause="measure")
 def negative(found: CmipEvidence) -> Statement:
-    return Statement(
-        "note",
+    return note(
         f"The estimate is negative ({found.value:.4f}), which the true value cannot be.",
         "Rely on the interval and the p-value. A negative value does not prove that the model is unbiased.",
     )
@@ -118,8 +113,7 @@ def negative(found: CmipEvidence) -> Statement:
     "no-information", "Information", lambda found: found.constant and not found.level, convicts=True, cause="measure"
 )
 def no_information(_: CmipEvidence) -> Statement:
-    return Statement(
-        "serious",
+    return serious(
         "Within every grade, the model or the logging policy gives all documents the same relevance: CMIP is 0.",
         "This does not mean that the model is good: check nDCG, and use another model.",
     )
@@ -127,8 +121,7 @@ def no_information(_: CmipEvidence) -> Statement:
 
 @finding("no-policy", "No policy to copy", lambda found: found.level, cause="measure")
 def no_policy(_: CmipEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         "Within every grade, the logging policy gives all documents the same expected rank: no model could copy "
         "it, and each has a CMIP of 0.",
         "Choose by perplexity and nDCG. If the policy does rank documents, give their expected ranks.",
@@ -154,8 +147,7 @@ def carries_policy(found: CmipEvidence) -> Statement:
     what = (
         "prefers documents that the policy showed high" if own > 0 else ("prefers documents that the policy showed low")
     )
-    return Statement(
-        "warning",
+    return warning(
         f"Among documents of the same grade, the model {what}: the rank correlation is {said}, and an unbiased "
         f"model would have {Span.of(direction).interval(signed=True)}. CMIP is {found.value:.3f}, above the "
         f"{value.high:.3f} that noise explains.",
@@ -171,8 +163,7 @@ def carries_policy(found: CmipEvidence) -> Statement:
     cause="measure",
 )
 def few_exchanges(found: CmipEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"Only {percent(found.permutable, 0)} of the documents share their grade and cluster with another document: "
         "the p-value is based on these alone.",
         "A large p-value says little here. Rely on the interval, or judge more documents per query.",
@@ -180,14 +171,12 @@ def few_exchanges(found: CmipEvidence) -> Statement:
 
 
 _OFF = {
-    "paper": Statement(
-        "warning",
+    "paper": warning(
         "The published estimator is biased downward: by .02 with 58,880 documents when the true value is 0, by .3 "
         "with 5,000.",
         "Use it only to compare with published numbers. To judge a model, use binned.",
     ),
-    "classifier": Statement(
-        "note",
+    "classifier": note(
         "The value and its interval miss what the trees do not find: .01 of .83 with 58,880 documents, .05 with "
         "5,000, and almost nothing when the true value is 0.",
         "Read the value as a lower bound, or use binned for an estimate.",
@@ -204,8 +193,7 @@ def biased_method(found: CmipEvidence) -> Statement:
 
 @finding("point-estimates", "Point estimates", lambda found: found.points, cause="method")
 def point_estimates(_: CmipEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         "The model has no posterior, so CMIP is computed from point estimates. Their noise depends on how often a "
         "document was shown, hence on its rank, and counts as dependence: an unbiased model would not score 0 "
         "either, and its score is unknown.",
@@ -215,41 +203,38 @@ def point_estimates(_: CmipEvidence) -> Statement:
 
 @finding("counted-ranks", "Counted ranks", lambda found: found.counted, cause="counting")
 def counted_ranks(_: CmipEvidence) -> Statement:
-    return Statement(
-        "note",
+    return note(
         "The logging policy does not give the expected rank of a document, so its mean rank in the log is used. "
         "The error of that mean makes CMIP too small where documents were shown only a few times.",
-        Wording("Name the policy that generated the log: {}.", Option("logging", "plackett_luce(old_score)")),
+        "Name the policy that generated the log: {}.",
+        Option("logging", "plackett_luce(old_score)"),
     )
 
 
 @finding("few-comparisons", "Comparisons", lambda found: found.ess < FEW_COMPARISONS, cause="measure")
 def few_comparisons(found: ComparisonEvidence) -> Statement:
     message = f"The effective sample size of the comparisons is {found.ess:.0f} clicked impressions."
-    return Statement("serious", message, "Log more, or log more randomly.")
+    return serious(message, "Log more, or log more randomly.")
 
 
 @finding(
     "mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY, cause="measure"
 )
 def mostly_rejected(found: ComparisonEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"{percent(found.rejected, 1)} of the clicks have nothing to be compared with: the logging policy was nearly "
         "deterministic, so the metric describes only its few random contexts.",
-        Wording("Look at the groups with {}, or log more randomly.", Option("by", "COLUMN")),
+        "Look at the groups with {}, or log more randomly.",
+        Option("by", "COLUMN"),
     )
 
 
 @finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled, cause="measure")
 def position_bias(_: ComparisonEvidence) -> Statement:
-    return Statement(
-        "note",
+    return note(
         "Pairwise metrics favour items shown at the top, unless the slates were shuffled uniformly.",
-        Wording(
-            "Use counterfactual_... with the logging policy, or confirm that they were shuffled with {}.",
-            Option("logging", "uniform"),
-        ),
+        "Use counterfactual_... with the logging policy, or confirm that they were shuffled with {}.",
+        Option("logging", "uniform"),
     )
 
 
@@ -260,8 +245,7 @@ def position_bias(_: ComparisonEvidence) -> Statement:
     cause=("weights", "counting"),
 )
 def counted_propensities(_: ComparisonEvidence) -> Statement:
-    return Statement(
-        "note",
+    return note(
         "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log the scores behind the slates, and use plackett_luce(scores).",
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..language.formatting import percent
 from ..sums.outcome_shape import OutcomeShape
-from .registry import Statement, finding
+from .registry import Statement, finding, note, warning
 from .row import Row
 
 WHOLE_LISTS = 30
@@ -61,8 +61,7 @@ class RobotsEvidence:
 def clicked_whole(found: OutcomeShape) -> Statement | None:
     if found.whole < MORE_OFTEN * found.usual or found.whole < OF_LISTS * found.lists:
         return None
-    return Statement(
-        "warning",
+    return warning(
         f"In {found.whole:,.0f} lists ({percent(found.whole / found.lists, 1)}) nearly every item was clicked, where "
         f"the other lists make {found.usual:,.0f} likely. They have {percent(found.carried, 0)} of the outcome, and "
         "may be of robots, which click whatever is shown.",
@@ -80,8 +79,7 @@ def clicked_whole(found: OutcomeShape) -> Statement | None:
 def clicks_on_top(found: OutcomeShape) -> Statement | None:
     if found.partial < PARTLY * found.all_of:
         return None
-    return Statement(
-        "warning",
+    return warning(
         f"Of {found.below:,.0f} clicks below rank 1, {percent(found.jumps / found.below, 1)} stand below an item that "
         "was not clicked: the lists seem to be sorted by their clicks, as in some published logs. The ranks then "
         "follow the outcome: examination cannot be learnt from them, and the lists are not those that were shown.",
@@ -95,8 +93,7 @@ def two_units(found: OutcomeShape) -> Statement | None:
     alike = ALIKE + found.valley / 5
     if found.smaller < SMALLER or found.valley > VALLEY or found.alike < alike or found.values < VALUES:
         return None
-    return Statement(
-        "warning",
+    return warning(
         f"Rewards fall into two groups of the same shape, {found.factor:,.3g} times apart; the smaller one has "
         f"{percent(found.smaller, 0)} of them. If these are amounts in two units, such as cents or another currency, "
         "every value is wrong.",
@@ -109,7 +106,7 @@ def two_units(found: OutcomeShape) -> Statement | None:
 def unclicked_rank(found: OutcomeShape) -> Statement:
     first = found.rank == 1
     beside = 2 if first else found.rank - 1
-    return Statement(
+    return Statement.of(
         "serious" if first else "warning",
         f"Rank {found.rank} was shown {found.shown:,.0f} times and never clicked; at the rate of rank {beside}, "
         f"{found.likely:,.0f} clicks would be expected. "
@@ -127,8 +124,7 @@ def unclicked_rank(found: OutcomeShape) -> Statement:
 def clicked_whole_of_robots(found: RobotsEvidence) -> Statement | None:
     if not (ROBOTS <= found.robots <= USUAL_USERS and found.robots >= GROUP_APART * found.fewer):
         return None
-    return Statement(
-        "warning",
+    return warning(
         f"Of {found.users:,} values of `{found.unit}` with several lists, some {found.robots * found.users:,.0f} "
         f"({percent(found.robots, 1)}) clicked nearly everything in nearly all of them, hardly anyone a little less. "
         f"They have {percent(found.carried, 0)} of the clicks, and may be robots: every value is then too high.",
@@ -139,8 +135,7 @@ def clicked_whole_of_robots(found: RobotsEvidence) -> Statement | None:
 
 @finding("clicks-not-reward", "Clicks and rewards", lambda found: found.outcome == "clicks", cause="outcome")
 def clicks_not_reward(_: Row) -> Statement:
-    return Statement(
-        "note",
+    return note(
         "This estimator corrects each click separately and estimates clicks, but the log's rewards are not its clicks.",
         "Compare it only with other estimates of clicks, or log the reward of each item as its click.",
     )

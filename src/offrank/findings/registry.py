@@ -6,15 +6,15 @@ import re
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from numbers import Real
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, Self, TypeVar, get_args, get_type_hints
 
 from ..errors import NoOverlapError, UsageError
 from ..language.formatting import plural
 from ..language.registry import Registry
 from ..sums.estimate import Caution, Severity
-from ..wording import nearest
+from ..wording import Wording, nearest
 
 E = TypeVar("E")
 SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
@@ -82,6 +82,14 @@ class Statement:
         texts = self.message, self.remedy
         if not (all(isinstance(one, str) for one in texts) and isinstance(self.missing, Real)):
             raise UsageError(f"{self} is no statement", "give two texts, and a number for `missing`")
+
+    @classmethod
+    def of(cls, severity: Severity, message: str, remedy: str, *phrases: object, missing: float = 0.0) -> Self:
+        """The statement whose remedy is a template that phrases fill, as in `Wording`."""
+        return cls(severity, message, Wording(remedy, *phrases) if phrases else remedy, missing)
+
+
+serious, warning, note = (partial(Statement.of, severity) for severity in get_args(Severity))
 
 
 @dataclass(frozen=True)
@@ -261,8 +269,7 @@ def _failure(kind: Kind, error: Exception) -> str:
 # It may have looked for anything: as a fault of the rows, it is beside every number.
 @finding("finding-failed", "Findings that failed", lambda found: found.failed, cause="rows")
 def finding_failed(found: FailedEvidence) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         f"{plural(len(found.failed), 'finding', 'findings')} failed, so nobody knows whether there is anything to say: "
         f"{', '.join(found.failed)}.",
         "Tell the authors of the package: `python -W error` shows the line. Until it is mended, take it back with "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ..language.formatting import percent, plural, quote
 from ..log.rules import NO_TABLE, NOT_DRAWN
 from ..wording import ColumnNames, Option, Wording
-from .registry import Statement, finding
+from .registry import Statement, finding, note, serious, warning
 
 FEW_LEFT_OUT = 0.001
 """Share of the rows up to which those left out for their outcome give a warning, and untested ones are passed over."""
@@ -141,7 +141,7 @@ def left_out(kept: KeptEvidence) -> Statement | None:
             "The others were chosen by their outcome, so no number is that of the whole log."
         )
         remedy = "Do not skip these rows: write what their outcome was, such as [0, 0] where nothing was clicked."
-        return Statement("serious" if share > FEW_LEFT_OUT else "warning", message, remedy)
+        return Statement.of("serious" if share > FEW_LEFT_OUT else "warning", message, remedy)
     if abs(kept.gap) > FAR_APART:
         message = (
             f"{kept.left_out:,} rows were left out. Where their outcome is known, its mean is {kept.earned[1]:.3g}; "
@@ -153,24 +153,19 @@ def left_out(kept: KeptEvidence) -> Statement | None:
         )
     else:
         return None
-    return Statement(
-        "warning", message, "Correct these rows instead of skipping them; `offrank check` counts them by rule."
-    )
+    return warning(message, "Correct these rows instead of skipping them; `offrank check` counts them by rule.")
 
 
 @finding("unread-rate", "Rates of kept rows", lambda kept: kept.unread is not None, cause="sampling")
 def unread_rate(kept: KeptEvidence) -> Statement:
     found = kept.unread
     assert found is not None
-    return Statement(
-        "serious",
+    return serious(
         f"The column {quote(found.column)} is {found.low:g} in rows without a click or reward and {found.high:g} in "
         "others, so it looks like the rate with which rows were kept. It is not read: then every value is wrong by "
         "the ratio of these rates.",
-        Wording(
-            "If it is that rate, say so ({}); if it is anything else, remove it from the table.",
-            ColumnNames({"inclusion": found.column}),
-        ),
+        "If it is that rate, say so ({}); if it is anything else, remove it from the table.",
+        ColumnNames({"inclusion": found.column}),
     )
 
 
@@ -183,17 +178,17 @@ def skipped(found: SkippedEvidence) -> Statement:
         named = ", ".join(found.files[:_NAMED]) + (" and others" if len(found.files) > _NAMED else "")
         if found.rule == NO_TABLE:
             message = f"{plural(found.count, 'file', 'files')} beside those of the log {_IS[found.count > 1]}: {named}."
-            return Statement("note", message, "Name the files of the log if one of these belongs to it.")
+            return note(message, "Name the files of the log if one of these belongs to it.")
         message = (
             f"{plural(found.count, 'file', 'files')} could not be read and "
             f"{'was' if found.count == 1 else 'were'} left out: {named}."
         )
-        return Statement("warning", message, "Write the damaged files again, or restore them from a copy.")
+        return warning(message, "Write the damaged files again, or restore them from a copy.")
     if found.rule == NOT_DRAWN.code:
         message = f"{plural(found.count, 'row was', 'rows were')} not shown at random and not read."
-        return Statement("note", message, "Nothing need be done: the answer is of the rows that were drawn.")
+        return note(message, "Nothing need be done: the answer is of the rows that were drawn.")
     message = f"{found.count:,} left out for breaking the rule {found.rule!r}."
-    return Statement("warning", message, "Find out why they break it.")
+    return warning(message, "Find out why they break it.")
 
 
 @finding(
@@ -204,11 +199,11 @@ def skipped(found: SkippedEvidence) -> Statement:
 )
 def kept_by_outcome(kept: KeptEvidence) -> Statement:
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
-    return Statement(
-        "note",
+    return note(
         "Rows were kept depending on whether they were clicked. Every estimate depends on the rates in `inclusion`, "
         f"which this log cannot test. They imply {every:,.0f} impressions, {clicked:,.0f} of them with a click.",
-        Wording("To test the rates, give the true numbers of impressions, clicked and in all ({}).", Option("totals")),
+        "To test the rates, give the true numbers of impressions, clicked and in all ({}).",
+        Option("totals"),
     )
 
 
@@ -217,15 +212,12 @@ def only_clicked_rows(kept: KeptEvidence) -> Statement | None:
     if kept.rows[1] < FEWEST_CLICKED or (kept.totals and kept.totals.get("clicked") == kept.totals.get("all")):
         return None
     rows = int(kept.rows[1])
-    return Statement(
-        "serious",
+    return serious(
         f"Each of the {rows:,} impressions was clicked: impressions without a click seem to be missing, so click "
         "rates cannot be estimated.",
-        Wording(
-            "Use a log that also has impressions without a click, or a known share of them (then write "
-            "`inclusion`). If every impression really was clicked, confirm it: {}.",
-            Option("totals", {"clicked": rows, "all": rows}),
-        ),
+        "Use a log that also has impressions without a click, or a known share of them (then write "
+        "`inclusion`). If every impression really was clicked, confirm it: {}.",
+        Option("totals", {"clicked": rows, "all": rows}),
     )
 
 
@@ -233,10 +225,10 @@ def only_clicked_rows(kept: KeptEvidence) -> Statement | None:
 def no_clicks(kept: KeptEvidence) -> Statement | None:
     if not kept.clicks:
         return None
-    return Statement(
-        "serious",
+    return serious(
         f"None of {kept.rows[0]:,.0f} rows has a click or a reward, so every policy seems to earn 0.",
-        Wording("Check that the right column is read as clicks ({}).", ColumnNames({"clicks": "NAME"})),
+        "Check that the right column is read as clicks ({}).",
+        ColumnNames({"clicks": "NAME"}),
     )
 
 
@@ -254,8 +246,7 @@ def totals(kept: KeptEvidence) -> Statement | None:
     far, which, number, true = worst
     what = "impressions with a click" if which == "clicked" else "impressions"
     said = f" ({far:.1f} standard errors apart)" if math.isfinite(far) else ""
-    return Statement(
-        "serious",
+    return serious(
         f"The rows represent {number:,.0f} {what}, but there were {true:,.0f}{said}: the rates in `inclusion` are "
         "wrong, or rows are missing.",
         "Write the true share of such rows that was kept into `inclusion`, or use the whole log.",
@@ -268,8 +259,7 @@ def same_log(found: TrainingEvidence) -> Statement:
         "{} reads only the rows that `learn` held out; or use another day's log.", Option("held_out", "policy.npz")
     )
     model = "fit the click model to another day's log, or judge another model."
-    return Statement(
-        "serious",
+    return serious(
         f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them better than "
         "new ones, so the estimate is too optimistic.",
         "Evaluate on other impressions: " + (held_out if found.policy else model),
@@ -303,8 +293,7 @@ def _chance(pairs: int, close: int) -> float:
 
 @finding("same-log", "Clicks of this log in a column", counted_here, cause="provenance")
 def same_log_of_own_clicks(found: OwnClicksEvidence) -> Statement:
-    return Statement(
-        "serious",
+    return serious(
         f"The column {quote(found.column)} was computed from the clicks of this log, by {found.of}: it contains "
         "their noise, so the estimate is too optimistic.",
         "Compute it from another day's log; or from some of the rows, and evaluate on the others.",

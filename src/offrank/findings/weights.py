@@ -11,7 +11,7 @@ from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
 from ..wording import EstimatorOption, Option, Wording, joined
 from .log import LogEvidence
 from .odd_mean import LawEvidence, OddMean, odd_mean
-from .registry import Statement, finding
+from .registry import Statement, finding, note, serious, warning
 from .row import Row
 
 _TYPICAL = 0.8
@@ -115,12 +115,12 @@ def low_ess(found: Row) -> Statement:
             f". This log's own weights suggest {ess:.0f}, which is too many: the largest weights are still to come"
         )
     if found.kind.weighs == "logged":
-        return Statement("serious", f"{message}.", "Log more.")
+        return serious(f"{message}.", "Log more.")
     if not items_help(found.slots, found.kind.weighs):
-        return Statement("serious", f"{message}.", f"Log more, or {CLOSER}.")
+        return serious(f"{message}.", f"Log more, or {CLOSER}.")
     items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
     remedy = Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
-    return Statement("serious", f"{message}.", remedy)
+    return serious(f"{message}.", remedy)
 
 
 @finding(
@@ -134,8 +134,7 @@ def low_ess(found: Row) -> Statement:
 def small_ess_share(found: Row) -> Statement:
     more = items_help(found.slots, found.kind.weighs)
     further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
-    return Statement(
-        "note",
+    return note(
         f"Effective sample size: {found.estimate.ess:,.0f} of {found.estimate.n:,} impressions. Most of the log says "
         "nothing about this policy.",
         f"Log more{further}.",
@@ -150,14 +149,12 @@ def small_ess_share(found: Row) -> Statement:
 )
 def few_rewards(found: Row) -> Statement:
     if found.effective_rewards == 0:
-        return Statement(
-            "serious",
+        return serious(
             "No impression with weight under this policy has a reward, so the interval has no width.",
             "Log more: the value is close to zero, but this log cannot say how close.",
         )
     other = Wording("That is too few for a normal interval: use {}, and log more.", Option("interval", "studentised"))
-    return Statement(
-        "warning",
+    return warning(
         f"The estimate is based on about {found.effective_rewards * found.ess_ratio:.0f} rewarded impressions.",
         other
         if found.method == "normal"
@@ -168,8 +165,7 @@ def few_rewards(found: Row) -> Statement:
 @finding("rare-rewards", "Rewards at large weights", lambda found: found.seen < SEEN, cause=("overlap", "tail"))
 def rare_rewards(found: RareEvidence) -> Statement:
     times = _ENOUGH / max(found.expected, _ENOUGH / _MOST)
-    return Statement(
-        "warning",
+    return warning(
         f"The answer rests on impressions of weight near {found.weight:,.3g}, and in a log of {found.n:,} only about "
         f"{found.expected:.2g} of these have a reward: the log's own rows show {percent(found.seen)} of the standard "
         "error. The interval has all of it.",
@@ -187,10 +183,11 @@ def rare_rewards(found: RareEvidence) -> Statement:
 def large_weight(found: Row) -> Statement:
     ways = [] if found.kind.bound or found.kind.weighs == "logged" else [_clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind.weighs) else []
-    return Statement(
+    return Statement.of(
         "serious" if found.estimate.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {percent(found.estimate.max_weight_share, 0)} of the total weight.",
-        Wording("Do not trust the interval; {}.", joined(" or ", ways) or "log more"),
+        "Do not trust the interval; {}.",
+        joined(" or ", ways) or "log more",
     )
 
 
@@ -208,7 +205,7 @@ def clipped(found: Row) -> Statement:
     lower = ", or read it as a lower bound (if no reward or weight is negative)."
     free = ". It is divided by the remaining weight or added to a model's prediction, so it can be too high or too low."
     leans = "relies on the model's prediction there" if kind.predicts else "is biased towards the logging policy"
-    return Statement(
+    return Statement.of(
         "warning" if found.control < MUCH else "note",
         f"{bound.done} removed {percent(1 - found.control, 0)} of the weight, so the estimate {leans}.",
         f"Raise the {bound.parameter} until the value stops changing" + (lower if plain else free),
@@ -227,7 +224,7 @@ def clipped(found: Row) -> Statement:
 def heavy_tail(found: Row) -> Statement:
     assert found.estimate.tail_index is not None
     further = ", use an item-level estimator" if items_help(found.slots, found.kind.weighs) else ""
-    return Statement(
+    return Statement.of(
         "serious" if found.estimate.tail_index > VERY_HEAVY else "warning",
         f"The weights have a heavy tail (Pareto index {found.estimate.tail_index:.2f}; above 0.5 the variance is "
         "infinite, above 0.7 no log of feasible size determines the mean): both value and interval are likely too low.",
@@ -244,7 +241,7 @@ def hidden_mass(found: Row) -> Statement | None:
     never = f" ({percent(found.unsupported, 1)} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.kind.bound else ", or " + _clip(found)
     items = ", use an item-level estimator" if items_help(found.slots, found.kind.weighs) else ""
-    return Statement(
+    return Statement.of(
         "serious" if share > MOSTLY_HIDDEN else "warning",
         f"{percent(share, 1)} of the target policy's probability is on slates or items so rare under the logging "
         f"policy that a log of {found.estimate.n:,} impressions is expected to contain fewer than five rows with any "
@@ -261,8 +258,7 @@ def hidden_mass(found: Row) -> Statement | None:
     cause="tail",
 )
 def heavy_rewards(found: Row) -> Statement:
-    return Statement(
-        "warning",
+    return warning(
         "A few large rewards determine the value, and larger ones are likely to come (Pareto index up to "
         f"{found.reward_index:.2f}; above 0.5 the variance is infinite). The interval allows for such rewards.",
         "Log more, or evaluate a bounded reward, such as orders or capped revenue.",
@@ -271,8 +267,7 @@ def heavy_rewards(found: Row) -> Statement:
 
 @finding("observed-range", "Range of the values", lambda found: found.method == "bernstein", cause="method")
 def observed_range(_: Row) -> Statement:
-    return Statement(
-        "note",
+    return note(
         "The empirical Bernstein interval needs the range of the values, and the observed range is used.",
         "The interval is guaranteed only if no larger weight can occur, as with clip(...).",
     )
@@ -288,8 +283,7 @@ def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | No
     odd = odd_mean(found)
     if odd is None or not sampled_twice(odd):
         return None
-    return Statement(
-        "serious",
+    return serious(
         f"{odd.name} is {odd.mean.value:.3g}, and sub-sampling weights the rows by a factor of {odd.factor:.3g}: the "
         "propensities already contain that factor.",
         "Correct for the sub-sampling only once: remove the factor from the propensities, or do not give `inclusion`.",
@@ -298,8 +292,7 @@ def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | No
 
 @finding("counted-propensities", "Counted propensities", lambda found: found.counted, cause=("weights", "counting"))
 def counted_propensities(_: Row) -> Statement:
-    return Statement(
-        "note",
+    return note(
         "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log propensities with every impression.",
     )
@@ -312,16 +305,13 @@ def counted_propensities(_: Row) -> Statement:
     cause="dependence",
 )
 def clustered(found: ClustersEvidence) -> Statement:
-    return Statement(
-        "note",
+    return note(
         f"Rows with the same `{found.column}` are correlated (design effect {found.design_effect:.1f}): the interval "
         f"is computed from the sums of about {found.clusters:,} clusters.",
-        Wording(
-            "Keep it, unless the question is about exactly these values: {} treats rows as independent, and {} "
-            "names another column.",
-            Option("cluster", None),
-            Option("cluster", "column"),
-        ),
+        "Keep it, unless the question is about exactly these values: {} treats rows as independent, and {} "
+        "names another column.",
+        Option("cluster", None),
+        Option("cluster", "column"),
     )
 
 
@@ -341,7 +331,7 @@ def unclustered(found: ClustersEvidence) -> Statement | None:
     if found.method == "bernstein":
         reason = "Bernstein intervals cannot use clusters"
         remedy = Wording("Use {} or bootstrap, which cluster by this column.", Option("interval", "studentised"))
-    return Statement(
+    return Statement.of(
         "warning" if severe else "note",
         f"{reason}: rows are treated as independent, and the interval applies to these values of `{column}` only"
         + (f" (design effect {effect:.1f})." if found.values > 1 else "."),
@@ -367,7 +357,7 @@ def few_clusters(found: ClustersEvidence) -> Statement:
     only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
     unlike = f", which carry the information of about {worth:.1f} equal ones"
     message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
-    return Statement(
+    return Statement.of(
         "serious" if worth < VERY_FEW else "warning",
         message if found.clusters > 1 else f"The log has only one cluster (value of `{found.column}`).",
         "Log more clusters, or cluster by a finer column.",
