@@ -16,16 +16,11 @@ MISMATCHED = 3.29
 others (2019), Diagnosing sample ratio mismatch in online controlled experiments."""
 PLACEBO_CHANCE = 0.0005
 """Share of right experiments that say so, for all pairs of arms together; 3.5 standard errors of one pair."""
-FEW_SHARED = 0.01
-"""Share of the users that may be in several arms by new cookies or devices."""
-BY_USER = 0.25
-"""Of the share that there would be if chance drew the arm of each row: with less, users kept their arm."""
-MOVED_CLEARLY = 4.0
-"""Normal deviates of the clearest of some 27 windows: right logs reach it in 1 of 1,000 at most."""
-RELATIVE = 0.1
-"""Least change, as a share of the larger of the two means."""
-_LATE = 0.75
-"""Share of the log from which on clicks may not have arrived yet."""
+FEW_SHARED = 0.01  # Share of the users that may be in several arms by new cookies or devices
+BY_USER = 0.25  # Of the share that there would be if chance drew the arm of each row: with less, users kept their arm
+MOVED_CLEARLY = 4.0  # Normal deviates of the clearest of some 27 windows: right logs reach it in 1 of 1,000 at most
+RELATIVE = 0.1  # Least change, as a share of the larger of the two means
+_LATE = 0.75  # Share of the log from which on clicks may not have arrived yet
 NEAR_ONE = 0.1
 """How much less than 1 the larger mean weight may be: else slates are never shown, and more of them at some times."""
 CONFOUNDED = 3.0
@@ -34,48 +29,37 @@ CONFOUNDED = 3.0
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a log by its time, or by the order of its rows, held against the rest.
+    """A part of a log by its time, or by the order of its rows, held against the rest."""
 
-    first, last: shares of the log that come before it, and up to its end. inside, outside: the mean of the outcome, or
-    the share of an arm. deviates: how clearly they differ, as a normal deviate of the clearest. when: its times.
-    """
-
-    first: float
-    last: float
-    inside: float
+    first: float  # share of the log that comes before it
+    last: float  # share of the log up to its end
+    inside: float  # mean of the outcome, or share of an arm
     outside: float
-    deviates: float
-    when: tuple[str, str] | None = None
+    deviates: float  # how clearly they differ, as a normal deviate of the clearest
+    when: tuple[str, str] | None = None  # its times
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """Two arms of an experiment along its log. column, arm, other: that tells them, and their names.
+    """Two arms of an experiment along its log."""
 
-    window: of the share of the first. pooled, within: the difference of their means in all, and within short parts of
-    the log. apart: the first less the second.
-    """
-
-    column: str
+    column: str  # that tells the arms
     arm: str
     other: str
-    window: Window
-    pooled: Interval
-    within: Interval
-    apart: Interval
+    window: Window  # of the share of the first
+    pooled: Interval  # difference of their means in all
+    within: Interval  # and within short parts of the log
+    apart: Interval  # the first less the second
 
 
 @dataclass(frozen=True)
 class AlongEvidence:
-    """What moves along a log. moved, weights: outcome and mean weight where they differ most. ramps: pairs of arms.
+    """What moves along a log."""
 
-    fine: whether it is along times of day. weights: of the uniform policy.
-    """
-
-    moved: Window | None = None
-    ramps: tuple[Ramp, ...] = ()
-    weights: Window | None = None
-    fine: bool = False
+    moved: Window | None = None  # where the outcome differs most
+    ramps: tuple[Ramp, ...] = ()  # pairs of arms
+    weights: Window | None = None  # where the mean weight of the uniform policy differs most
+    fine: bool = False  # whether it is along times of day
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,34 +81,26 @@ class ControlEvidence:
 
 @dataclass(frozen=True)
 class PlaceboEvidence:
-    """Rows in which two rankers of an experiment show the same. column, arms: their names; pairs: how many there are.
-
-    first: whether only the first item is the same, and its clicks are the outcome; else lists are, and rewards. rows,
-    means: of each arm, weighted by how likely the other shows the same. deviates: how clearly the means differ, as a
-    normal deviate. drawn: whether a ranker draws, so that the weights rest on its law.
-    """
+    """Rows in which two rankers of an experiment show the same."""
 
     column: str = "arm"
     arms: tuple[str, ...] = ("A", "B")
-    pairs: int = 1
-    first: bool = False
-    rows: tuple[float, ...] = (0.0, 0.0)
+    pairs: int = 1  # how many pairs of arms there are
+    first: bool = False  # whether only the first item is the same, and its clicks are the outcome; else list and reward
+    rows: tuple[float, ...] = (0.0, 0.0)  # of each arm, weighted by how likely the other shows the same
     means: tuple[float, ...] = (0.0, 0.0)
-    deviates: float = 0.0
-    drawn: bool = False
+    deviates: float = 0.0  # how clearly the means differ, as a normal deviate
+    drawn: bool = False  # whether a ranker draws, so that the weights rest on its law
 
 
 @dataclass(frozen=True)
 class SharedUnitsEvidence:
-    """Users, or visits, of several rows. column, unit: that tell the arm, and the user.
-
-    shared: the share of them with rows in more than one arm. by_row: that share if chance drew the arm of each row.
-    """
+    """Users, or visits, of several rows."""
 
     column: str = "arm"
     unit: str = "user"
-    shared: float = 0.0
-    by_row: float = 1.0
+    shared: float = 0.0  # share of them with rows in more than one arm
+    by_row: float = 1.0  # that share if chance drew the arm of each row
 
 
 @finding("sample-ratio", "Shares of the arms", lambda found: found.shares, cause=("rows", "arms"))

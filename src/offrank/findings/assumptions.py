@@ -17,20 +17,13 @@ from .weights import CLOSER
 
 FALSE_ALARMS = 0.001
 """Share of runs on healthy logs in which some estimates are reported to disagree, at most (Bonferroni)."""
-VISIBLE = 0.25
-"""Share of the width of the estimate's interval: smaller differences change no decision."""
-MANY_TIES = 0.05
-"""Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most."""
-ODD_RISE = 1.2
-"""Ratio to the smallest value above; smaller rises are within the error of a harvested curve."""
-ABSURD_RISE = 2.0
-"""Ratio to the first rank."""
-MUCH_UNSUPPORTED = 0.05
-"""Share of the target's items at a rank."""
-COVERED = 0.99
-"""Share of the target's items."""
-UNKNOWN = 0.01
-"""Share of the target's documents."""
+VISIBLE = 0.25  # Share of the width of the estimate's interval: smaller differences change no decision
+MANY_TIES = 0.05  # Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most
+ODD_RISE = 1.2  # Ratio to the smallest value above; smaller rises are within the error of a harvested curve
+ABSURD_RISE = 2.0  # Ratio to the first rank
+MUCH_UNSUPPORTED = 0.05  # Share of the target's items at a rank
+COVERED = 0.99  # Share of the target's items
+UNKNOWN = 0.01  # Share of the target's documents
 MOSTLY_UNKNOWN = 0.2
 
 
@@ -43,27 +36,18 @@ class CurveEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class DisagreementEvidence:
-    """The comparison of an estimate with one of fewer assumptions about users, on the same rows.
-
-    - other, other_assumes, other_sound: spelling of that one, its assumptions, and whether nothing serious is known of
-      its estimate. further: the further assumptions of the judged one.
-    - difference: judged minus other, paired. width: of the judged estimate's interval.
-    - error_ratio: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
-    - pairs: number of comparisons in the run.
-    - missing, own_missing: what each value (of the other, of the judged one) may lack, since so short a log hides a
-      share of the target's slates or items from it.
-    """
+    """The comparison of an estimate with one of fewer assumptions about users, on the same rows."""
 
     other: str
-    difference: Interval = Interval(0.0, 0.0, 0.0, 0.0)  # noqa: RUF009
-    width: float = math.inf
-    further: frozenset[str] = frozenset()
+    difference: Interval = Interval(0.0, 0.0, 0.0, 0.0)  # noqa: RUF009  # judged minus other, paired
+    width: float = math.inf  # of the judged estimate's interval
+    further: frozenset[str] = frozenset()  # what the judged one assumes beyond the other
     other_assumes: frozenset[str] = frozenset()
-    other_sound: bool = True
-    error_ratio: float = 1.0
-    pairs: int = 1
-    missing: float = 0.0
-    own_missing: float = 0.0
+    other_sound: bool = True  # whether nothing serious is known of the other one
+    error_ratio: float = 1.0  # factor, 1 or more, by which the sample may underestimate the error
+    pairs: int = 1  # comparisons in the run
+    missing: float = 0.0  # what the other value may lack, since so short a log hides a share of the target from it
+    own_missing: float = 0.0  # likewise of the judged one
 
     @property
     def deviations(self) -> float:
@@ -82,49 +66,36 @@ class DisagreementEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class SupportEvidence:
-    """The share of a target's items that the logging policy never shows.
-
-    shares: [k] of the items at each rank, top first. asked: whether the target is to be evaluated.
-    """
+    """The share of a target's items that the logging policy never shows."""
 
     target: str = "uniform"
-    shares: tuple[float, ...] = ()
-    asked: bool = True
+    shares: tuple[float, ...] = ()  # [k] of the items at each rank, top first
+    asked: bool = True  # whether the target is to be evaluated
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedMemberEvidence:
-    """The choice between several estimators by the data; the first of them assumes least.
-
-    chosen: its index in names. refuted: the first that contradicts those before it. trusted: the first whose error is
-    known. bias: the estimated one of the chosen bound on weights; None where SLOPE chose.
-    """
+    """The choice between several estimators by the data; the first of them assumes least."""
 
     names: tuple[str, ...]
-    chosen: int = 0
-    refuted: int | None = None
-    trusted: int | None = 0
-    bias: float | None = None
+    chosen: int = 0  # its place in names
+    refuted: int | None = None  # the first that contradicts those before it
+    trusted: int | None = 0  # the first whose error is known
+    bias: float | None = None  # estimated one of the chosen bound on weights; None where SLOPE chose
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectorEvidence:
-    """The choice of an estimator by its estimated error.
-
-    chosen, error: its spelling and its estimated error, None if no candidate can be used. among: number of candidates.
-    trusted, trusted_error: the least assuming one with a reliable standard error that is not refuted, or None.
-    refuted: candidates that are off by more than their standard error, each with the less assuming one that shows it.
-    unchecked: whether the trusted one assumes anything. choice_refuted: whether the chosen one is off so far itself.
-    """
+    """The choice of an estimator by its estimated error."""
 
     chosen: str = "ips"
-    error: float | None = 0.0
-    among: int = 1
-    trusted: str | None = "ips"
+    error: float | None = 0.0  # None if no candidate can be used
+    among: int = 1  # candidates
+    trusted: str | None = "ips"  # the least assuming one with a reliable standard error that is not refuted
     trusted_error: float = 0.0
-    refuted: tuple[tuple[str, str], ...] = ()
-    unchecked: bool = False
-    choice_refuted: bool = False
+    refuted: tuple[tuple[str, str], ...] = ()  # off by more than their standard error, with the one that shows it
+    unchecked: bool = False  # whether the trusted one assumes anything
+    choice_refuted: bool = False  # whether the chosen one is off so far itself
 
 
 @finding("disagreement", "Disagreement", cause="assumption")

@@ -11,14 +11,11 @@ from ..sums.estimate import Interval
 from ..wording import ColumnNames
 from .registry import Statement, finding, note, serious, warning
 
-MANY_IMPOSSIBLE = 0.05
-"""Share of the clicks that the model leaves out."""
-MANY_UNKNOWN = 0.01
-"""Share of the impressions in cells whose examination is not identified."""
+MANY_IMPOSSIBLE = 0.05  # Share of the clicks that the model leaves out
+MANY_UNKNOWN = 0.01  # Share of the impressions in cells whose examination is not identified
 CONTINUATION_ERROR = 0.3
 """Standard error of a continuation, in logits, above which a log does not identify how far users read."""
-VARIABILITY = 0.02
-"""Variance of ranks below which the continuation rests on a few documents that moved by chance."""
+VARIABILITY = 0.02  # Variance of ranks below which the continuation rests on a few documents that moved by chance
 LEAST_MOVING = 0.1
 """Share of the variance of ranks within documents below which satisfactions at the bottom are too high: between the
 worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too few logs (0.05) and in enough (0.2)."""
@@ -30,110 +27,78 @@ FARTHEST = 0.1
 benchmarks/mixture_weights.py, the weights of those below err by .05 on average, of those above by .16 to .28."""
 BENT = 0.01
 """How far a prior that all documents share may move a continuation, before the order of the documents matters."""
-MANY_UNSEEN = 0.2
-"""Share of the documents shown in the evaluation log."""
+MANY_UNSEEN = 0.2  # Share of the documents shown in the evaluation log
 MOST_UNSEEN = 0.5
 LOST = 0.01
 """Nats a session: what a model may lose by chance, or by its priors, before it is said. `benchmarks/click_sparse.py`
 prints what models lose."""
-CLEAR = 1.96
-"""Standard errors from which on the difference is no chance."""
-FEW_CLICKS = 30
-"""Number of clicks on documents that were also shown at other ranks."""
-MANY_WIDE = 0.1
-"""Share of the documents whose interval spans more than two grades."""
+CLEAR = 1.96  # Standard errors from which on the difference is no chance
+FEW_CLICKS = 30  # Number of clicks on documents that were also shown at other ranks
+MANY_WIDE = 0.1  # Share of the documents whose interval spans more than two grades
 MOST_WIDE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class HarvestEvidence:
-    """A harvested examination curve [k].
+    """A harvested examination curve [k]."""
 
-    linked: whether a rank can be compared with the first. clicks: on documents also shown at other ranks.
-    high: the upper ends of the interval.
-    """
-
-    linked: tuple[bool, ...] = ()
-    clicks: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
+    linked: tuple[bool, ...] = ()  # whether a rank can be compared with the first
+    clicks: tuple[float, ...] = ()  # on documents also shown at other ranks
+    high: tuple[float, ...] = ()  # upper ends of the interval
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitEvidence:
-    """The evidence about the training data of a click model.
+    """The evidence about the training data of a click model."""
 
-    - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
-    - beyond: share of the clicks that the model rules out and leaves out.
-    - hidden: share of the impressions in cells whose examination the log does not identify.
-    - error, rank_variability: of models that read from the top: the standard error of the continuation, on the logit
-      scale (quadratic mean, each entry by its trials), and the variance of a document's rank.
-    - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
-    - moving: of `dbn`: share of the variance of ranks that is within documents.
-    - unlinked: values of a context whose examination cannot be compared with that of most impressions.
-    - split: standard error of the logarithm of a chance that tells clicks of trust from the worth of documents.
-    - divided: of a mixture: the largest difference between weights at which learning ended.
-    - settled: whether learning ended by its tolerance; rounds: how many it took.
-    """
-
-    clicked: bool = True
-    skipped: bool = True
-    beyond: float = 0.0
-    hidden: float = 0.0
-    error: float = 0.0
-    rank_variability: float = math.inf
-    moving: float = 1.0
-    split: float = 0.0
-    unlinked: tuple[str, ...] = ()
-    divided: float = 0.0
-    bend: float = 0.0
-    settled: bool = True
-    rounds: int = 0
+    clicked: bool = True  # whether there are any clicks
+    skipped: bool = True  # whether any document was not clicked
+    beyond: float = 0.0  # share of the clicks that the model rules out and leaves out
+    hidden: float = 0.0  # share of the impressions in cells whose examination the log does not identify
+    error: float = 0.0  # of models that read from the top: standard error of the continuation in logits, by trials
+    rank_variability: float = math.inf  # of such models: variance of a document's rank
+    moving: float = 1.0  # of `dbn`: share of the variance of ranks that is within documents
+    split: float = 0.0  # standard error of the logarithm of a chance that tells clicks of trust from worth
+    unlinked: tuple[str, ...] = ()  # values of a context whose examination cannot be compared with that of most rows
+    divided: float = 0.0  # of a mixture: largest difference between weights at which learning ended
+    bend: float = (
+        0.0  # of models that read from the top: how much larger a continuation is than under one prior for all
+    )
+    settled: bool = True  # whether learning ended by its tolerance
+    rounds: int = 0  # that learning took
 
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionEvidence:
-    """The evaluation of a click model on a log.
-
-    sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
-    training log, and of this one. impossible: sessions to which it gives probability 0. features: whether the model
-    reads what unseen documents are like. ahead: its log-likelihood a session less that of the click rates by rank of
-    its training log; None if unknown.
-    """
+    """The evaluation of a click model on a log."""
 
     sessions: int = 0
-    unseen: float = 0.0
-    learnt: int = 0
-    slots: int = 0
-    impossible: int = 0
-    features: bool = False
-    ahead: Interval | None = None
+    unseen: float = 0.0  # share of the shown documents that are not in the training log
+    learnt: int = 0  # ranks of the training log
+    slots: int = 0  # ranks of this one
+    impossible: int = 0  # sessions to which the model gives probability 0
+    features: bool = False  # whether the model reads what unseen documents are like
+    ahead: Interval | None = None  # log-likelihood a session less that of click rates by rank; None if unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkEvidence:
-    """A neural click model beside `ubm`, which has learnt from the same sessions.
-
-    ahead: its log-likelihood less that of `ubm`, in nats a held-out session, with its standard error; NaN if unknown.
-    """
+    """A neural click model beside `ubm`, which has learnt from the same sessions."""
 
     model: str = ""
-    ahead: float = math.nan
+    ahead: float = math.nan  # its log-likelihood less that of `ubm`, in nats a held-out session; NaN if unknown
     error: float = math.nan
     sessions: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgementsEvidence:
-    """The judgements of documents by a click model.
-
-    documents: their number. wide: those whose interval spans more than two grades. intervals: whether there are any.
-    alike: whether all have the same relevance.
-    """
+    """The judgements of documents by a click model."""
 
     documents: int = 0
-    wide: int = 0
-    intervals: bool = True
-    alike: bool = False
+    wide: int = 0  # documents whose interval spans more than two grades
+    intervals: bool = True  # whether there are any
+    alike: bool = False  # whether all have the same relevance
 
 
 @finding("no-clicks", "Clicks", lambda found: not found.clicked, cause="click model")

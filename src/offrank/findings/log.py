@@ -14,19 +14,15 @@ from ..wording import EstimatorOption, Option, Wording
 from .registry import Statement, finding, note, serious, warning
 from .rows import NOTHING_KEPT, KeptEvidence
 
-UNLIKELY = 1e-3
-"""At most one correct log in a thousand is reported as wrong."""
+UNLIKELY = 1e-3  # At most one correct log in a thousand is reported as wrong
 FIXED = 0.1
 """Share of pairs that repeat for no reason of chance, from which no estimate is used: so many weights are wrong."""
-_EVERY = 0.99
-"""Share of the pairs from which rows of one context never differ."""
-BLIND = 0.2
-"""Share of rows in a fixed order from which a log that would not show them tells too little of what drew it."""
+_EVERY = 0.99  # Share of the pairs from which rows of one context never differ
+BLIND = 0.2  # Share of rows in a fixed order from which a log that would not show them tells too little of what drew it
 HARDLY_EVER = 100.0
 """Times the impressions. A weight of uniform has an expectation of at most 1, so that of n correct ones the largest
 exceeds t n in at most one log of t (Markov's inequality)."""
-MANY_APART = 0.01
-"""Share of the impressions above which a few odd rows cannot be the cause."""
+MANY_APART = 0.01  # Share of the impressions above which a few odd rows cannot be the cause
 FEW_ROWS = 50.0
 """Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
 _ROUNDING = 1e-9
@@ -34,39 +30,29 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Frequency:
-    """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
+    """Observed and expected frequency of items under the logging policy: the worst of many comparisons."""
 
-    rank: from 1 at the top, None for any rank. item, name: its code and what the log calls it; else `lift` selects the
-    items: those shown there at least `lift` times as often as by a uniform policy. observed, expected: rows (before
-    sub-sampling); untested: too large to compare. chance: a bound of P(a correct log deviates as much somewhere).
-    """
-
-    rank: int | None
-    observed: float
+    rank: int | None  # from 1 at the top, None for any
+    observed: float  # rows before sub-sampling
     expected: float
-    chance: float
-    item: int | None = None
-    lift: float | None = None
-    name: str = ""
-    untested: int = 0
+    chance: float  # a bound of P(a correct log deviates as much somewhere)
+    item: int | None = None  # its code; without one, `lift` selects the items
+    lift: float | None = None  # those shown there at least so many times as often as by a uniform policy
+    name: str = ""  # what the log calls the item
+    untested: int = 0  # rows that are too large to compare
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """How often two rows of one context show the same, beside what the logging policy says.
+    """How often two rows of one context show the same, beside what the logging policy says."""
 
-    by: what makes a context. what: the slate, or the item at its top. pairs: independent pairs of rows; observed,
-    expected: of them, those that show the same. chance: an upper bound of the probability of so many under right
-    propensities. least: the smallest share of pairs that repeat for another reason which would be found.
-    """
-
-    by: str = "query"
-    what: str = "slate"
-    pairs: float = 0.0
-    observed: float = 0.0
+    by: str = "query"  # what makes a context
+    what: str = "slate"  # or the item at its top
+    pairs: float = 0.0  # independent pairs of rows
+    observed: float = 0.0  # pairs that show the same
     expected: float = 0.0
-    chance: float = 1.0
-    least: float = 1.0
+    chance: float = 1.0  # upper bound of the probability of so many under right propensities
+    least: float = 1.0  # smallest share of pairs that repeat for another reason which would be found
 
     @property
     def fixed(self) -> float:
@@ -77,46 +63,31 @@ class Repeats:
 
 @dataclass(frozen=True, kw_only=True)
 class LogEvidence:
-    """The evidence about a log, whatever is estimated from it.
+    """The evidence about a log, whatever is estimated from it."""
 
-    - rows: impressions read; logging: the spelling of the logging policy.
-    - unconfirmed: of a logging policy that nobody has confirmed, the least share of fixed rows that the log would show.
-    - compared, apart, typical_ratio: rows with a logged propensity, those that differ from the logging policy's,
-      and the typical ratio to that (geometric mean).
-    - fit: how well the shown items fit the logging policy, None if that could not be compared.
-    - repeats: the comparison of rows of one context with the smallest chance, corrected for their number.
-      least_repeats: the smallest share of pairs in a fixed order that one of these comparisons would have shown.
-    - copies: a lower bound of the share of rows that are copies of others.
-    - mean_weight: of the uniform policy; ess: effective sample size of those weights; largest_weight: of them, over its
-      inclusion; impressions: before sub-sampling. sampling_factor: the sum of squared 1 / inclusion over that of them.
-    - shown_only: whether every impression showed all of its candidates. unlisted: whether no other list names them.
-    - rows_per_context, counted_by: if propensities were counted. along: what moves along the log, and between arms.
-    - unknown: check -> why it could not be done. kept: which rows were kept. outcome: the shape of clicks and rewards.
-    """
-
-    rows: int = 0
-    logging: str = "logged"
-    unconfirmed: float | None = None
-    compared: int = 0
-    apart: int = 0
-    typical_ratio: float = 1.0
-    fit: Frequency | None = None
-    repeats: Repeats | None = None
-    least_repeats: float = 1.0
-    copies: float = 0.0
-    mean_weight: Interval | None = None
-    sampling_factor: float = 1.0
-    ess: float = 0.0
-    largest_weight: float = 0.0
-    impressions: float = math.inf
-    shown_only: bool = False
-    unlisted: bool = False
-    rows_per_context: float = math.inf
+    rows: int = 0  # impressions read
+    logging: str = "logged"  # spelling of the logging policy
+    unconfirmed: float | None = None  # of a policy that nobody has confirmed, least share of fixed rows that would show
+    compared: int = 0  # rows with a logged propensity
+    apart: int = 0  # those in which it differs from the logging policy's
+    typical_ratio: float = 1.0  # to that, as a geometric mean
+    fit: Frequency | None = None  # how well the shown items fit the logging policy, None if that was not compared
+    repeats: Repeats | None = None  # the comparison of rows with the smallest chance, corrected for their number
+    least_repeats: float = 1.0  # smallest share of pairs in a fixed order that one of these would have shown
+    copies: float = 0.0  # lower bound of the share of rows that are copies of others
+    mean_weight: Interval | None = None  # of the uniform policy
+    sampling_factor: float = 1.0  # sum of squared 1 / inclusion over that of 1 / inclusion
+    ess: float = 0.0  # effective sample size of the weights of uniform
+    largest_weight: float = 0.0  # of them, over its inclusion
+    impressions: float = math.inf  # before sub-sampling
+    shown_only: bool = False  # whether every impression showed all of its candidates
+    unlisted: bool = False  # and no other list names them
+    rows_per_context: float = math.inf  # if propensities were counted
     counted_by: str | None = None
-    unknown: Mapping[str, str] = field(default_factory=dict)
-    kept: KeptEvidence = NOTHING_KEPT
-    outcome: OutcomeShape = USUAL
-    along: tuple[Any, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)  # check -> why it could not be done
+    kept: KeptEvidence = NOTHING_KEPT  # which rows were kept
+    outcome: OutcomeShape = USUAL  # shape of clicks and rewards
+    along: tuple[Any, ...] = ()  # what moves along the log, and between arms
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,20 +13,15 @@ from .registry import Statement, finding, serious, warning
 from .row import Row
 from .weights import sampled_twice
 
-KNOWN = 0.1
-"""Effective share of the rows above which an unseen tail cannot explain a low mean."""
+KNOWN = 0.1  # Effective share of the rows above which an unseen tail cannot explain a low mean
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupEvidence:
-    """The mean weights of one group of a log, each of which tests the logging policy in its rows.
+    """The mean weights of one group of a log, each of which tests the logging policy in its rows."""
 
-    weights: the name, the mean, and a bound of the probability of so high a mean under right propensities.
-    tested: targets times groups, which share the false alarms.
-    """
-
-    weights: tuple[tuple[str, Interval, float], ...] = ()
-    tested: int = 1
+    weights: tuple[tuple[str, Interval, float], ...] = ()  # name, mean, bound of P(so high a mean)
+    tested: int = 1  # targets times groups, which share the false alarms
 
 
 @finding(

@@ -10,60 +10,41 @@ from ..sums.estimate import Interval
 from ..wording import Option
 from .registry import Statement, finding, note, serious, warning
 
-PERMUTABLE = 0.5
-"""Share of the documents that should be permutable."""
-FEW_COMPARISONS = 100.0
-"""Clicked impressions."""
-MOSTLY = 0.95
-"""Share of the clicks."""
+PERMUTABLE = 0.5  # Share of the documents that should be permutable
+FEW_COMPARISONS = 100.0  # Clicked impressions
+MOSTLY = 0.95  # Share of the clicks
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonEvidence:
-    """The evidence about a metric of a model.
+    """The evidence about a metric of a model."""
 
-    ess: effective number of clicked impressions. rejected: share of the clicks that have nothing to be
-    compared with. pairwise: whether the metric compares items shown together. shuffled: whether the slates were
-    drawn uniformly. counted: whether the logging probabilities were counted in the log.
-    """
-
-    ess: float = math.inf
-    rejected: float = 0.0
-    pairwise: bool = False
-    shuffled: bool = True
-    counted: bool = False
+    ess: float = math.inf  # effective number of clicked impressions
+    rejected: float = 0.0  # share of the clicks that have nothing to be compared with
+    pairwise: bool = False  # whether the metric compares items shown together
+    shuffled: bool = True  # whether the slates were drawn uniformly
+    counted: bool = False  # whether the logging probabilities were counted in the log
 
 
 @dataclass(frozen=True, kw_only=True)
 class CmipEvidence:
-    """The evidence about a CMIP.
+    """The evidence about a CMIP."""
 
-    - value: in nats. n: documents. method, least: its name, and how many documents it needs. permutations: of its test.
-    - grades: their number. left_out: documents of grades that are too small, by grade.
-    - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
-    - constant: whether model or logging policy is constant within every grade, so that nothing was measured. level:
-      whether the policy is, and the model is not.
-    - unpaired: documents whose grade is missing in the other half.
-    - direction: rank correlation with the policy within grades. floor: value and direction of a right model.
-    - points: whether the model has only point estimates of relevance, and no posterior. counted: whether the mean rank
-      in the log replaces the expected one.
-    """
-
-    value: float = 0.0
-    n: int = 0
+    value: float = 0.0  # in nats
+    n: int = 0  # documents
     method: str = "binned"
-    least: int = 0
-    permutations: int = 0
+    least: int = 0  # documents that the method needs
+    permutations: int = 0  # of its test
     grades: int = 2
-    left_out: tuple[tuple[float, int], ...] = ()
-    permutable: float = 1.0
-    constant: bool = False
-    level: bool = False
-    unpaired: int = 0
-    direction: Interval | None = None
-    floor: tuple[Interval, Interval] | None = None
-    points: bool = False
-    counted: bool = False
+    left_out: tuple[tuple[float, int], ...] = ()  # documents of grades that are too small, by grade
+    permutable: float = 1.0  # share of the documents with another one of the same grade and cluster
+    constant: bool = False  # whether model or policy is constant within every grade, so that nothing was measured
+    level: bool = False  # whether the policy is, and the model is not
+    unpaired: int = 0  # documents whose grade is missing in the other half
+    direction: Interval | None = None  # rank correlation with the policy within grades
+    floor: tuple[Interval, Interval] | None = None  # value and direction of a right model
+    points: bool = False  # whether the model has only point estimates of relevance, and no posterior
+    counted: bool = False  # whether the mean rank in the log replaces the expected one
 
 
 @finding("few-documents", "Documents", lambda found: found.n < found.least, cause="measure")

@@ -12,10 +12,8 @@ from ..sums.estimate import Interval
 from .log import LogEvidence
 from .row import Row
 
-ODD, IMPOSSIBLE = 3.3, 5.0
-"""Standard errors from 1: of the first there are as many in one of a thousand logs."""
-NEAR = 0.005
-"""A mean this close to 1 is not reported."""
+ODD, IMPOSSIBLE = 3.3, 5.0  # Standard errors from 1: of the first there are as many in one of a thousand logs
+NEAR = 0.005  # A mean this close to 1 is not reported
 ODD_BY_MARKOV, IMPOSSIBLE_BY_MARKOV = 20.0, 100.0
 """Weights are >= 0 with expectation 1: the chance of a mean of t or more is at most 1 / t (Markov's inequality)."""
 REFUTED = 5e-4
@@ -24,22 +22,17 @@ benchmarks/false_alarms.py). As much again is left to what was shown, by `miscal
 WEIGHTINGS = 20
 """Weightings of a target that share these false alarms, however many are asked for: of a correction by those asked for,
 more of them would make a log right that fewer have refuted."""
-_ROUNDING = 1e-6
-"""If weights do not vary, their mean differs from 1 by rounding errors only."""
+_ROUNDING = 1e-6  # If weights do not vary, their mean differs from 1 by rounding errors only
 
 
 @dataclass(frozen=True, kw_only=True)
 class LawEvidence:
-    """The mean weights of a run, each of which tests the logging policy of the log.
+    """The mean weights of a run, each of which tests the logging policy of the log."""
 
-    weights: of each estimator for each target, asked for or a reference, with its name. targets: their number.
-    copies: a lower bound of the share of rows that are copies of others. unlisted: as in `LogEvidence`.
-    """
-
-    weights: tuple[tuple[str, Row], ...] = ()
+    weights: tuple[tuple[str, Row], ...] = ()  # of each estimator for each target, asked for or a reference, by name
     targets: int = 1
-    copies: float = 0.0
-    unlisted: bool = False
+    copies: float = 0.0  # lower bound of the share of rows that are copies of others
+    unlisted: bool = False  # as in `LogEvidence`
 
 
 class OddMean(NamedTuple):

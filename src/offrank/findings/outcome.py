@@ -9,52 +9,36 @@ from ..sums.outcome_shape import OutcomeShape
 from .registry import Statement, finding, note, warning
 from .row import Row
 
-WHOLE_LISTS = 30
-"""Lists clicked whole."""
-MORE_OFTEN = 4.0
-"""How many times as many as the other lists make likely."""
-OF_LISTS = 0.005
-"""Smallest share of the lists, below which they change little."""
-BELOW = 60
-"""Clicks below the first rank, from which the share of those below an item without a click tells something."""
+WHOLE_LISTS = 30  # Lists clicked whole
+MORE_OFTEN = 4.0  # How many times as many as the other lists make likely
+OF_LISTS = 0.005  # Smallest share of the lists, below which they change little
+BELOW = 60  # Clicks below the first rank, from which the share of those below an item without a click tells something
 UNSORTED = 0.05
 """Share of these clicks: lists that were shown in their order have far more, unless 95 % of items are clicked."""
-PARTLY = 2.0
-"""How many lists with and without clicks there are for each that was clicked whole, and so tells no order."""
-UNITS_APART = 8.0
-"""Smallest ratio between the medians of both humps."""
-SMALLER = 0.02
-"""Smallest share of the amounts in the smaller one."""
-VALLEY = 0.6
-"""Largest density between the humps, over that at the lower peak."""
+PARTLY = 2.0  # How many lists with and without clicks there are for each that was clicked whole, and so tells no order
+UNITS_APART = 8.0  # Smallest ratio between the medians of both humps
+SMALLER = 0.02  # Smallest share of the amounts in the smaller one
+VALLEY = 0.6  # Largest density between the humps, over that at the lower peak
 ALIKE = 0.7
 """Smallest area that both humps share once their medians are laid on each other; with a fifth of the valley more."""
-VALUES = 10
-"""Fewest different amounts in a hump: a few fixed prices are no hump."""
-LIKELY = 60.0
-"""Clicks that the rate of the next rank lets expect: users who click a rank 10 times less often leave 6."""
+VALUES = 10  # Fewest different amounts in a hump: a few fixed prices are no hump
+LIKELY = 60.0  # Clicks that the rate of the next rank lets expect: users who click a rank 10 times less often leave 6
 ROBOTS, USUAL_USERS = 0.005, 0.3
 """Smallest share of the users, and largest: where more take whole lists, they are no exception."""
-CLEARER = 5.0
-"""Log-likelihood ratio: with less, they may be the last of users whose rates fall off."""
-GROUP_APART = 4.0
-"""How many times as many as the users who click a little less."""
+CLEARER = 5.0  # Log-likelihood ratio: with less, they may be the last of users whose rates fall off
+GROUP_APART = 4.0  # How many times as many as the users who click a little less
 
 
 @dataclass(frozen=True)
 class RobotsEvidence:
-    """Users of some rows, and how many of their lists they clicked whole. unit: the column that tells them.
+    """Users of some rows, and how many of their lists they clicked whole."""
 
-    users: looked at. robots, fewer: shares of those who do so in 70 % of their lists or more, and in 40 to 70 %.
-    clearer: log-likelihood ratio of such a group apart. carried: share of the clicks that users like robots have.
-    """
-
-    unit: str = "user"
-    users: int = 0
-    robots: float = 0.0
-    fewer: float = 1.0
-    clearer: float = 0.0
-    carried: float = 0.0
+    unit: str = "user"  # the column that tells them
+    users: int = 0  # looked at
+    robots: float = 0.0  # share of those who do so in 70 % of their lists or more
+    fewer: float = 1.0  # and in 40 to 70 %
+    clearer: float = 0.0  # log-likelihood ratio of such a group apart
+    carried: float = 0.0  # share of the clicks that users like robots have
 
 
 @finding("clicked-whole", "Lists clicked whole", lambda found: found.whole >= WHOLE_LISTS, cause="outcome")

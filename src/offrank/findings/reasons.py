@@ -19,8 +19,7 @@ MOST_REASONS = 3
 MOST_ASSUMPTIONS = 3
 RARE_CLICKS = 0.02
 """Clicks per shown item; where they are rarer, those that were lost, added or not yet there weigh most."""
-IN_CLICKS = "clicks"
-"""The outcome of numbers of clicks where the log has a reward that is not their sum."""
+IN_CLICKS = "clicks"  # The outcome of numbers of clicks where the log has a reward that is not their sum
 
 
 @dataclass(frozen=True)

@@ -13,73 +13,55 @@ from .registry import Statement, finding, note, serious, warning
 
 FEW_LEFT_OUT = 0.001
 """Share of the rows up to which those left out for their outcome give a warning, and untested ones are passed over."""
-FAR_APART = 4.0
-"""Standard errors between the mean outcome of rows that were left out and of those that were read."""
-_NAMED = 5
-"""Broken files that are named; the result has all of them under `skipped`."""
-RATES_APART = 5.0
-"""Standard errors between the mean inclusion of rows with and without a click."""
+FAR_APART = 4.0  # Standard errors between the mean outcome of rows that were left out and of those that were read
+_NAMED = 5  # Broken files that are named; the result has all of them under `skipped`
+RATES_APART = 5.0  # Standard errors between the mean inclusion of rows with and without a click
 FEWEST_CLICKED = 100
 """Rows. Even if 9 of 10 impressions are clicked, so many without an exception have a chance of 1 in 38,000."""
 FEWEST_UNCLICKED = 1000
 """Rows without a single click or reward, from which something else is read as clicks, or they were not logged."""
-TOTALS_APART = 3.5
-"""Standard errors: both numbers together are off in at most one right log in a thousand."""
-TOTALS_NEAR = 0.005
-"""Share of a total: an estimate is off by as much, which changes no decision."""
-LEAST = 0.05
-"""Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
+TOTALS_APART = 3.5  # Standard errors: both numbers together are off in at most one right log in a thousand
+TOTALS_NEAR = 0.005  # Share of a total: an estimate is off by as much, which changes no decision
+LEAST = 0.05  # Smallest share of the evaluated rows to report: below it, the optimism is at most that share
 _FEWEST_CELLS, _FEWEST_COUNTS = 20, 6
 """Cells with clicks, and different numbers of clicks, whose noise three fitted numbers cannot reproduce."""
-REPRODUCED = 0.9
-"""Share of the counts that must be reproduced; by chance some 1 % are."""
+REPRODUCED = 0.9  # Share of the counts that must be reproduced; by chance some 1 % are
 CLOSE = 0.35
 """A bound of the share of close neighbours in a score from elsewhere: .2 for normal noise, more for small counts and
 where users differ (benchmarks/own_clicks.py prints the largest found)."""
-UNLIKELY = 1e-8
-"""Largest probability of such closeness by chance, of some ten comparisons in a run."""
+UNLIKELY = 1e-8  # Largest probability of such closeness by chance, of some ten comparisons in a run
 LEFT, NOISE = 0.4, 0.7
 """The largest mean square of residual clicks of a score that was fitted to them, and a bound below that of a score from
 elsewhere: 1 for noise, less where the fit takes some (benchmarks/own_clicks.py prints the smallest found)."""
-Both = tuple[float, float]
-"""Of the rows without a click, and of those with one."""
+Both = tuple[float, float]  # Of the rows without a click, and of those with one
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnreadRate:
-    """A column that is not read and follows the outcome: its value in rows of the least outcome, and of the largest."""
+    """A column that is not read and follows the outcome."""
 
     column: str = "keep_prob"
-    low: float = 1.0
-    high: float = 1.0
+    low: float = 1.0  # its value in rows of the least outcome
+    high: float = 1.0  # and of the largest
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptEvidence:
-    """The rows without and with a click, and the share of them that was kept.
+    """The rows without and with a click, and the share of them that was kept."""
 
-    - rows: that were read. impressions: the sum of their 1 / inclusion, with its variance over which rows were kept.
-    - apart: how far the mean inclusion of both differs, in standard errors; infinite where it is constant in both.
-    - clicks: whether the outcome is clicked or not, rather than a grade or an amount.
-    - read, left_out: rows read, and left out while reading; of these by_outcome: for what their clicks or reward hold;
-      tested: others whose outcome is known. earned: the mean of those read and those tested; gap: in standard errors.
-    - totals: the true numbers of impressions, `clicked` and `all`, as far as the user gave them.
-    - unread: a column that may be the rate with which rows were kept, and is not read as such.
-    """
-
-    rows: Both = (0.0, 0.0)
-    impressions: Both = (0.0, 0.0)
-    variance: Both = (0.0, 0.0)
-    apart: float = 0.0
-    clicks: bool = True
+    rows: Both = (0.0, 0.0)  # read
+    impressions: Both = (0.0, 0.0)  # sum of their 1 / inclusion
+    variance: Both = (0.0, 0.0)  # of that sum, over which rows were kept
+    apart: float = 0.0  # how far the mean inclusion of both differs, in standard errors; inf where constant in both
+    clicks: bool = True  # whether the outcome is clicked or not, rather than a grade or an amount
     read: int = 0
-    left_out: int = 0
-    by_outcome: int = 0
-    tested: int = 0
-    earned: Both = (0.0, 0.0)
-    gap: float = 0.0
-    totals: Mapping[str, float] = field(default_factory=dict)
-    unread: UnreadRate | None = None
+    left_out: int = 0  # while reading
+    by_outcome: int = 0  # of these, for what their clicks or reward hold
+    tested: int = 0  # others of these whose outcome is known
+    earned: Both = (0.0, 0.0)  # mean of those read and those tested
+    gap: float = 0.0  # between these, in standard errors
+    totals: Mapping[str, float] = field(default_factory=dict)  # true numbers, `clicked` and `all`, as far as given
+    unread: UnreadRate | None = None  # a column that may be the rate with which rows were kept
 
     def estimated(self, which: str) -> Both:
         """The number of impressions, `clicked` or `all`, that the rows stand for, and its variance."""
@@ -92,43 +74,34 @@ NOTHING_KEPT = KeptEvidence()
 
 @dataclass(frozen=True, kw_only=True)
 class SkippedEvidence:
-    """Rows that were left out while reading. count: number that broke the rule. files: those that were left out."""
+    """Rows that were left out while reading."""
 
     rule: str = ""
-    count: int = 0
-    files: tuple[str, ...] = ()
+    count: int = 0  # that broke the rule
+    files: tuple[str, ...] = ()  # those that were left out
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingEvidence:
-    """Evaluation on training rows. share: of the evaluated rows, those in the training log. policy: it is a policy."""
+    """Evaluation on training rows."""
 
-    share: float = 0.0
-    policy: bool = True
+    share: float = 0.0  # of the evaluated rows, those in the training log
+    policy: bool = True  # whether it is a policy that learnt from them
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnClicksEvidence:
-    """What a score column knows of the clicks of this very log.
-
-    - column, of: its name, and what was counted: clicks per `item`, per `item of a query` or `of a candidate set`.
-    - cells, counts, reproduced: how many have both clicks and impressions without, the different numbers of clicks in
-      them, and the share of these that the score gives to a hundredth of their noise.
-    - pairs, close: pairs of neighbours in the order of the score, and those whose click rates differ by less than a
-      quarter of their noise.
-    - freedom, residual: degrees of freedom of what the score and the ranks leave of the clicks, and its mean square in
-      units of the noise.
-    """
+    """What a score column knows of the clicks of this very log."""
 
     column: str = "score"
-    of: str = "item"
-    cells: int = 0
-    counts: int = 0
-    reproduced: float = 0.0
-    pairs: int = 0
-    close: int = 0
-    freedom: int = 0
-    residual: float = 1.0
+    of: str = "item"  # what was counted: clicks per `item`, per `item of a query` or `of a candidate set`
+    cells: int = 0  # with both clicks and impressions without
+    counts: int = 0  # different numbers of clicks in them
+    reproduced: float = 0.0  # share of these that the score gives to a hundredth of their noise
+    pairs: int = 0  # of neighbours in the order of the score
+    close: int = 0  # those whose click rates differ by less than a quarter of their noise
+    freedom: int = 0  # degrees of freedom of what the score and the ranks leave of the clicks
+    residual: float = 1.0  # its mean square in units of the noise
 
 
 @finding("left-out", "Outcome of rows left out", lambda kept: kept.left_out, cause=("sampling", "rows", "outcome"))

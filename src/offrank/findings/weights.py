@@ -16,79 +16,56 @@ from .row import Row
 
 _TYPICAL = 0.8
 """Of the effective rows of this log, those that such logs have: with fewer, its own number is too high to be told."""
-SMALL_SHARE = 0.01
-"""Share of the impressions."""
+SMALL_SHARE = 0.01  # Share of the impressions
 SEEN = 0.7
 """Share of the standard error that the log's own rows show. The table of benchmarks/rare_rewards.py has what is sound
 beside it, and how much of that holds."""
-_ENOUGH = 10.0
-"""Rewarded rows that tell their own error: with so many, one more changes it by 5 %."""
-_MOST = 1000
-"""More times as many rows are not worth a number."""
-LARGE, VERY_LARGE = 0.05, 0.2
-"""Share of the total weight on one impression."""
-LITTLE, MUCH = 0.98, 0.8
-"""Share of the weight that remains."""
-HEAVY = 0.5
-"""Pareto index above which the variance is infinite."""
+_ENOUGH = 10.0  # Rewarded rows that tell their own error: with so many, one more changes it by 5 %
+_MOST = 1000  # More times as many rows are not worth a number
+LARGE, VERY_LARGE = 0.05, 0.2  # Share of the total weight on one impression
+LITTLE, MUCH = 0.98, 0.8  # Share of the weight that remains
+HEAVY = 0.5  # Pareto index above which the variance is infinite
 VERY_HEAVY = 0.7
 """Index above which no feasible log suffices for a mean (Vehtari and others, Pareto smoothed importance sampling)."""
-MOSTLY_HIDDEN = 0.2
-"""Share of the target's slates or items."""
+MOSTLY_HIDDEN = 0.2  # Share of the target's slates or items
 SKEWED = 0.7
 """Skewness of the sum of the rewards, with those that the log is too short to show: that of two equal rewards. Where it
 is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at least 94 of 100 logs of 1,000 rows
 (benchmarks/skewed_rewards.py)."""
 LARGE_DESIGN_EFFECT = 1.5
-CHANCE = 0.01
-"""Share of logs of independent rows whose design effect triggers a warning."""
-FEW_CLUSTERS = 20
-"""Effective number of clusters."""
+CHANCE = 0.01  # Share of logs of independent rows whose design effect triggers a warning
+FEW_CLUSTERS = 20  # Effective number of clusters
 VERY_FEW = 5
-_UNLIKE = 0.9
-"""Ratio of effective to actual clusters below which their unequal size is mentioned."""
-FACTOR = 1.5
-"""Smallest sub-sampling factor of the rows at which it can be distinguished from other faults."""
-LEAST, MOST = 0.7, 1.3
-"""Bounds of the mean weight divided by that factor."""
+_UNLIKE = 0.9  # Ratio of effective to actual clusters below which their unequal size is mentioned
+FACTOR = 1.5  # Smallest sub-sampling factor of the rows at which it can be distinguished from other faults
+LEAST, MOST = 0.7, 1.3  # Bounds of the mean weight divided by that factor
 CLOSER = "evaluate a policy that is closer to the logging policy"
 
 
 @dataclass(frozen=True)
 class RareEvidence:
-    """Whether rewards are too rare for the weights that meet them.
+    """Whether rewards are too rare for the weights that meet them."""
 
-    n: impressions read. seen: the share of the standard error, of the value or of its difference, that the log's own
-    rows show. weight: of the heaviest rows. expected: rewarded rows with about such a weight that such a log holds.
-    """
-
-    n: int = 0
-    seen: float = 1.0
-    weight: float = 1.0
-    expected: float = math.inf
+    n: int = 0  # impressions read
+    seen: float = 1.0  # share of the standard error, of value or difference, that the log's own rows show
+    weight: float = 1.0  # of the heaviest rows
+    expected: float = math.inf  # rewarded rows with about such a weight that such a log holds
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClustersEvidence:
-    """The evidence about the dependence between the rows of an estimate.
+    """The evidence about the dependence between the rows of an estimate."""
 
-    - column, clusters, effective, design_effect: the clusters used (column None: none), how many there
-      are, the equivalent number of equal size, and their variance over that of independent rows. chosen: that
-      the column was chosen automatically.
-    - apart, values, missed: clusters that were found but not used, how many there are, and their design effect.
-    - method: of the interval. group: of one of several groups of the log.
-    """
-
-    column: str | None = None
+    column: str | None = None  # of the clusters used; None: none
     clusters: int = 0
-    effective: float = math.inf
-    design_effect: float | None = None
-    chosen: bool = False
-    apart: str | None = None
-    values: int = 0
-    missed: float | None = None
-    method: str = "normal"
-    group: bool = False
+    effective: float = math.inf  # the equivalent number of equal size
+    design_effect: float | None = None  # their variance over that of independent rows
+    chosen: bool = False  # whether the column was chosen automatically
+    apart: str | None = None  # column of clusters that were found but not used
+    values: int = 0  # how many of these there are
+    missed: float | None = None  # their design effect
+    method: str = "normal"  # of the interval
+    group: bool = False  # whether it is of one of several groups of the log
 
 
 def items_help(slots: int, kind: str) -> bool:
