@@ -155,18 +155,13 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
     )
 
 
-@finding(
-    "reward-model",
-    "Reward model",
-    lambda found: found.kind.weighs != "model" and found.kind.model is not None,
-    cause="assumption",
-)
+@finding("reward-model", "Reward model", cause="assumption")
 def reward_model(found: Row) -> Statement | None:
-    assert found.kind.model is not None
-    if found.kind.model.explained is None and not found.kind.model.rows:
+    model = found.kind.model
+    if model is None or found.kind.weighs == "model" or (model.explained is None and not model.rows):
         return None
     return note(
-        f"The rewards are corrected by {found.kind.model.name}." + fit_in_words(found.kind.model),
+        f"The rewards are corrected by {model.name}.{fit_in_words(model)}",
         "Compare reward models by the standard errors of their dr estimates: the model that explains most need not "
         "have the smallest.",
     )
@@ -192,14 +187,10 @@ def fit_in_words(model: ModelEvidence) -> str:
 @finding("model-based", "Model-based estimate", lambda found: found.kind.weighs == "model", cause="assumption")
 def model_based(found: Row) -> Statement:
     model = found.kind.model or ModelEvidence()
-    told = (
-        "the variation between contexts and the uncertainty of the model's parameters"
-        if model.posterior
-        else ("the variation between contexts")
-    )
+    parameters = " and the uncertainty of the model's parameters" if model.posterior else ""
     return warning(
-        f"This is the prediction of {model.name}: the interval covers {told}, not the error of the model."
-        + fit_in_words(model),
+        f"This is the prediction of {model.name}: the interval covers the variation between contexts{parameters}, not "
+        f"the error of the model.{fit_in_words(model)}",
         "Compare with an estimator that uses the clicks of this log; {} corrects the model by them.",
         EstimatorOption("dr(model)"),
     )
@@ -212,14 +203,14 @@ def of_model(found: Row) -> bool:
 
 @finding("model-weights", "Weights of a click model", of_model, cause="assumption")
 def model_weights(found: Row) -> Statement:
-    assert found.kind.model is not None
-    told = ". The interval covers only the uncertainty of the model's parameters" if found.kind.model.posterior else ""
+    model = found.kind.model or ModelEvidence()
+    only = ". The interval covers only the uncertainty of the model's parameters" if model.posterior else ""
     return warning(
-        f"Clicks are weighted by the examination of {found.kind.model.name}: if users examine other items, the value "
-        f"is wrong, and no weight shows it{told}.",
+        f"Clicks are weighted by the examination of {model.name}: if users examine other items, the value is wrong, "
+        f"and no weight shows it{only}.",
         "Compare with the weights of other kinds of model ({}), and prefer the model that predicts another "
         "day's clicks best.",
-        EstimatorOption("weights(dbn)" if "ubm" in found.kind.model.name else "weights(ubm)"),
+        EstimatorOption("weights(dbn)" if "ubm" in model.name else "weights(ubm)"),
     )
 
 
@@ -228,9 +219,7 @@ def support(found: SupportEvidence) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:
         return None
-    ranks = ", ".join(
-        f"{percent(share, 1)} at rank {rank}" for rank, share in enumerate(found.shares, start=1) if share > 0
-    )
+    ranks = ", ".join(f"{percent(one, 1)} at rank {rank}" for rank, one in enumerate(found.shares, start=1) if one > 0)
     return Statement.of(
         "serious" if found.asked and worst > MUCH_UNSUPPORTED else "warning",
         f"The logging policy never shows some of what {found.target} shows: {ranks}.",
@@ -240,38 +229,32 @@ def support(found: SupportEvidence) -> Statement | None:
     )
 
 
-@finding(
-    "unseen-items",
-    "Unseen items",
-    lambda found: not found.normalised and found.kind.weighs != "model" and found.control < COVERED,
-    cause=("overlap", "coverage"),
-)
-def unseen_items(found: Row) -> Statement:
+@finding("unseen-items", "Unseen items", cause=("overlap", "coverage"))
+def unseen_items(found: Row) -> Statement | None:
+    missing = 1 - found.control
+    if found.normalised or found.kind.weighs == "model" or not found.control < COVERED:
+        return None
     if of_model(found):
         return serious(
-            f"{percent(1 - found.control, 0)} of the target's clicks that the model expects are on items without "
-            "support in the logged slates, and count as zero.",
+            f"{percent(missing, 0)} of the target's clicks that the model expects are on items without support in the "
+            "logged slates, and count as zero.",
             "For an A/B test, use form=logging and name the logging policy, so that other rankers' items have "
             "support. If the log never shows an item, it can only bound the answer.",
-            missing=1 - found.control,
+            missing=missing,
         )
     return serious(
-        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the logged slates, and "
-        "counts as zero.",
+        f"{percent(missing, 0)} of what the target shows does not occur in the logged slates, and counts as zero.",
         "Use interpol with a wide window ({}), which accounts for the probability that an item was shown. pbm "
         "needs logs that show every candidate.",
         EstimatorOption("interpol(window=2)"),
-        missing=1 - found.control,
+        missing=missing,
     )
 
 
-@finding(
-    "unseen-documents",
-    "Unseen documents",
-    lambda found: found.kind.weighs == "model" and found.control < 1 - UNKNOWN,
-    cause="click model",
-)
-def unseen_documents(found: Row) -> Statement:
+@finding("unseen-documents", "Unseen documents", cause="click model")
+def unseen_documents(found: Row) -> Statement | None:
+    if found.kind.weighs != "model" or not found.control < 1 - UNKNOWN:
+        return None
     by_features = found.kind.model is not None and found.kind.model.features
     counts = "as their features predict" if by_features else "like an average document"
     return Statement.of(
@@ -307,49 +290,47 @@ def _window(found: SelectedMemberEvidence) -> Statement:
 
 
 def _bound(found: SelectedMemberEvidence, bias: float) -> Statement:
-    free, chosen, sound = f"`{found.names[0]}`", found.names[found.chosen], found.trusted == 0
-    several = len(found.names) > 1
-    reason = f"none of {len(found.names) - 1} bounds on its weights has a smaller estimated squared error."
-    reason = reason if several else "every bound in the grid leaves nothing of its weights."
+    free, number_of, sound = f"`{found.names[0]}`", len(found.names), found.trusted == 0
     remedy = "Its interval is the one without a choice."
     if found.chosen:
         reason = (
-            f"of {len(found.names)} bounds on the weights, it has the smallest estimated squared error. The weight "
-            f"that it removes causes a bias of about {bias:.2g}."
+            f"of {number_of} bounds on the weights, it has the smallest estimated squared error. The weight that it "
         )
-        remedy = (
-            "No log can tell for sure what the removed weight would have earned, so the interval also "
-            f"contains that of {free}."
-        )
-    unchecked = "" if sound else f" The error of {free} is unknown, so the interval may still be too narrow."
-    return Statement.of("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)
+        reason += f"removes causes a bias of about {bias:.2g}."
+        remedy = "No log can tell for sure what the removed weight would have earned, so the interval also contains "
+        remedy += f"that of {free}."
+    elif number_of > 1:
+        reason = f"none of {number_of - 1} bounds on its weights has a smaller estimated squared error."
+    else:
+        reason = "every bound in the grid leaves nothing of its weights."
+    message = f"This is `{found.names[found.chosen]}`: {reason}"
+    if sound:
+        return note(message, remedy)
+    return warning(f"{message} The error of {free} is unknown, so the interval may still be too narrow.", remedy)
 
 
 @finding("chosen-estimator", "Estimator chosen by its error", cause="choice")
 def chosen_estimator(found: SelectorEvidence) -> Statement:
     name, trusted = quote(found.chosen), quote(found.trusted or "")
     if found.error is None:
-        message = f"This is {name}, which assumes the least: none of the {found.among} estimates can be used."
-        return warning(message, f"Log more, or {CLOSER}.")
-    message = (
-        f"This is {name}: its estimated error of {number(found.error)} is the smallest of {found.among} candidates"
-    )
+        text = f"This is {name}, which assumes the least: none of the {found.among} estimates can be used."
+        return warning(text, f"Log more, or {CLOSER}.")
+    text = f"This is {name}: its estimated error of {number(found.error)} is the smallest of {found.among} candidates"
     refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
     if found.trusted is None:
         why = "Its standard error is based on few rows"
         if found.choice_refuted:
             why = "It differs from an estimate that assumes less by more than its own standard error"
-        message += f". {why}, and every other candidate is unreliable or contradicted.{refuted}"
-        return Statement.of("serious" if found.choice_refuted else "warning", message, f"Log more, or {CLOSER}.")
+        text += f". {why}, and every other candidate is unreliable or contradicted.{refuted}"
+        return Statement.of("serious" if found.choice_refuted else "warning", text, f"Log more, or {CLOSER}.")
     if found.trusted == found.chosen:
-        message += ", and it assumes the least of the reliable ones"
+        text += ", and it assumes the least of the reliable ones"
     else:
-        least = f"the reliable candidate that assumes the least, has {number(found.trusted_error)}"
-        message += f"; {trusted}, {least}"
+        text += f"; {trusted}, the reliable candidate that assumes the least, has {number(found.trusted_error)}"
     unchecked = f" The assumptions of {trusted} are not checked." if found.unchecked else ""
     return Statement.of(
         "warning" if found.unchecked else "note",
-        f"{message}.{refuted}{unchecked}",
+        f"{text}.{refuted}{unchecked}",
         f"The choice was made on the same rows, so the interval also contains that of {trusted}. `offrank select "
         "estimators` lists all estimated errors.",
     )

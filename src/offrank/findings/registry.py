@@ -17,7 +17,7 @@ from ..sums.estimate import Caution, Severity
 from ..wording import Wording, nearest
 
 E = TypeVar("E")
-SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
+SEVERITIES: dict[Severity, int] = {"serious": 0, "warning": 1, "note": 2}
 """Severities, the worst first."""
 Cause = Literal[
     "logging policy",
@@ -89,7 +89,7 @@ class Statement:
         return cls(severity, message, Wording(remedy, *phrases) if phrases else remedy, missing)
 
 
-serious, warning, note = (partial(Statement.of, severity) for severity in get_args(Severity))
+serious, warning, note = (partial(Statement.of, severity) for severity in SEVERITIES)
 
 
 @dataclass(frozen=True)

@@ -78,14 +78,11 @@ def _clip(found: Row, verb: str = "clip") -> str:
     return Wording("{} the weights ({})", verb, EstimatorOption(str(found.with_bound())))
 
 
-@finding(
-    "low-ess",
-    "Effective sample size",
-    lambda found: found.estimate.ess * found.ess_ratio < FEW_EFFECTIVE,
-    cause=("overlap", "effective size", "weights"),
-)
-def low_ess(found: Row) -> Statement:
+@finding("low-ess", "Effective sample size", cause=("overlap", "effective size", "weights"))
+def low_ess(found: Row) -> Statement | None:
     ess, n = found.estimate.ess, found.estimate.n
+    if not ess * found.ess_ratio < FEW_EFFECTIVE:
+        return None
     message = f"Effective sample size: {ess * found.ess_ratio:.0f} of {n:,} impressions"
     if found.ess_ratio < _TYPICAL:
         message += (
@@ -95,48 +92,37 @@ def low_ess(found: Row) -> Statement:
         return serious(f"{message}.", "Log more.")
     if not items_help(found.slots, found.kind.weighs):
         return serious(f"{message}.", f"Log more, or {CLOSER}.")
-    items = Wording("{}, {}", EstimatorOption("ipm"), EstimatorOption("interpol(window=1)"))
-    remedy = Wording("Log more, {}, or use an item-level estimator ({}).", CLOSER, items)
-    return serious(f"{message}.", remedy)
+    items = EstimatorOption("ipm"), EstimatorOption("interpol(window=1)")
+    return serious(f"{message}.", "Log more, {}, or use an item-level estimator ({}, {}).", CLOSER, *items)
 
 
-@finding(
-    "small-ess-share",
-    "Effective sample size",
-    lambda found: (
-        found.estimate.ess * found.ess_ratio >= FEW_EFFECTIVE and found.estimate.ess < SMALL_SHARE * found.estimate.n
-    ),
-    cause=("effective size", "weights"),
-)
-def small_ess_share(found: Row) -> Statement:
+@finding("small-ess-share", "Effective sample size", cause=("effective size", "weights"))
+def small_ess_share(found: Row) -> Statement | None:
+    ess, n = found.estimate.ess, found.estimate.n
+    if ess * found.ess_ratio < FEW_EFFECTIVE or not ess < SMALL_SHARE * n:
+        return None
     more = items_help(found.slots, found.kind.weighs)
     further = f", {CLOSER}, or use an estimator that assumes more about users" if more else f", or {CLOSER}"
     return note(
-        f"Effective sample size: {found.estimate.ess:,.0f} of {found.estimate.n:,} impressions. Most of the log says "
-        "nothing about this policy.",
+        f"Effective sample size: {ess:,.0f} of {n:,} impressions. Most of the log says nothing about this policy.",
         f"Log more{further}.",
     )
 
 
-@finding(
-    "few-rewards",
-    "Rewarded impressions",
-    lambda found: found.effective_rewards * found.ess_ratio < FEW_REWARDS,
-    cause=("overlap", "tail"),
-)
-def few_rewards(found: Row) -> Statement:
+@finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
+def few_rewards(found: Row) -> Statement | None:
+    if not found.effective_rewards * found.ess_ratio < FEW_REWARDS:
+        return None
     if found.effective_rewards == 0:
         return serious(
             "No impression with weight under this policy has a reward, so the interval has no width.",
             "Log more: the value is close to zero, but this log cannot say how close.",
         )
-    other = Wording("That is too few for a normal interval: use {}, and log more.", Option("interval", "studentised"))
-    return warning(
-        f"The estimate is based on about {found.effective_rewards * found.ess_ratio:.0f} rewarded impressions.",
-        other
-        if found.method == "normal"
-        else "Log more: with so few, no interval can tell how much future rewards will differ.",
-    )
+    message = f"The estimate is based on about {found.effective_rewards * found.ess_ratio:.0f} rewarded impressions."
+    if found.method != "normal":
+        return warning(message, "Log more: with so few, no interval can tell how much future rewards will differ.")
+    other = Option("interval", "studentised")
+    return warning(message, "That is too few for a normal interval: use {}, and log more.", other)
 
 
 @finding("rare-rewards", "Rewards at large weights", lambda found: found.seen < SEEN, cause=("overlap", "tail"))
@@ -151,32 +137,26 @@ def rare_rewards(found: RareEvidence) -> Statement:
     )
 
 
-@finding(
-    "large-weight",
-    "Largest weight",
-    lambda found: found.estimate.max_weight_share > LARGE,
-    cause=("overlap", "weights", "tail"),
-)
-def large_weight(found: Row) -> Statement:
+@finding("large-weight", "Largest weight", cause=("overlap", "weights", "tail"))
+def large_weight(found: Row) -> Statement | None:
+    share = found.estimate.max_weight_share
+    if not share > LARGE:
+        return None
     ways = [] if found.kind.bound or found.kind.weighs == "logged" else [_clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind.weighs) else []
     return Statement.of(
-        "serious" if found.estimate.max_weight_share > VERY_LARGE else "warning",
-        f"One impression carries {percent(found.estimate.max_weight_share, 0)} of the total weight.",
+        "serious" if share > VERY_LARGE else "warning",
+        f"One impression carries {percent(share, 0)} of the total weight.",
         "Do not trust the interval; {}.",
         joined(" or ", ways) or "log more",
     )
 
 
-@finding(
-    "clipped",
-    "Clipped weights",
-    lambda found: found.kind.bound and found.normalised and found.control < LITTLE,
-    cause="assumption",
-)
-def clipped(found: Row) -> Statement:
+@finding("clipped", "Clipped weights", cause="assumption")
+def clipped(found: Row) -> Statement | None:
     kind, bound = found.kind, found.kind.bound
-    assert bound is not None
+    if bound is None or not found.normalised or not found.control < LITTLE:
+        return None
     # Divided or corrected by the remaining weight, the estimate may move either way.
     plain = kind.normalisation is None and not kind.predicts
     lower = ", or read it as a lower bound (if no reward or weight is negative)."
@@ -190,21 +170,18 @@ def clipped(found: Row) -> Statement:
     )
 
 
-@finding(
-    "heavy-tail",
-    "Tail of the weights",
+@finding("heavy-tail", "Tail of the weights", cause=("overlap", "weights", "tail"))
+def heavy_tail(found: Row) -> Statement | None:
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
-    lambda found: not found.kind.bound and found.hidden is None and (found.estimate.tail_index or 0.0) > HEAVY,
-    cause=("overlap", "weights", "tail"),
-)
-def heavy_tail(found: Row) -> Statement:
-    assert found.estimate.tail_index is not None
+    index = found.estimate.tail_index or 0.0
+    if not (not found.kind.bound and found.hidden is None and index > HEAVY):
+        return None
     further = ", use an item-level estimator" if items_help(found.slots, found.kind.weighs) else ""
     return Statement.of(
-        "serious" if found.estimate.tail_index > VERY_HEAVY else "warning",
-        f"The weights have a heavy tail (Pareto index {found.estimate.tail_index:.2f}; above 0.5 the variance is "
-        "infinite, above 0.7 no log of feasible size determines the mean): both value and interval are likely too low.",
+        "serious" if index > VERY_HEAVY else "warning",
+        f"The weights have a heavy tail (Pareto index {index:.2f}; above 0.5 the variance is infinite, above 0.7 no "
+        "log of feasible size determines the mean): both value and interval are likely too low.",
         _clip(found, "Clip") + f"{further}, or {CLOSER}.",
         missing=math.inf,
     )
@@ -228,13 +205,10 @@ def hidden_mass(found: Row) -> Statement | None:
     )
 
 
-@finding(
-    "heavy-rewards",
-    "Tail of the rewards",
-    lambda found: found.reward_index is not None and found.reward_skewness > SKEWED,
-    cause="tail",
-)
-def heavy_rewards(found: Row) -> Statement:
+@finding("heavy-rewards", "Tail of the rewards", cause="tail")
+def heavy_rewards(found: Row) -> Statement | None:
+    if found.reward_index is None or not found.reward_skewness > SKEWED:
+        return None
     return warning(
         "A few large rewards determine the value, and larger ones are likely to come (Pareto index up to "
         f"{found.reward_index:.2f}; above 0.5 the variance is infinite). The interval allows for such rewards.",
@@ -275,13 +249,10 @@ def counted_propensities(_: Row) -> Statement:
     )
 
 
-@finding(
-    "clustered",
-    "Clusters",
-    lambda found: found.column is not None and found.chosen and (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT,
-    cause="dependence",
-)
-def clustered(found: ClustersEvidence) -> Statement:
+@finding("clustered", "Clusters", cause="dependence")
+def clustered(found: ClustersEvidence) -> Statement | None:
+    if found.column is None or not found.chosen or not (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT:
+        return None
     return note(
         f"Rows with the same `{found.column}` are correlated (design effect {found.design_effect:.1f}): the interval "
         f"is computed from the sums of about {found.clusters:,} clusters.",
@@ -300,19 +271,19 @@ def unclustered(found: ClustersEvidence) -> Statement | None:
     severe = effect > most_by_chance(found.values - 1)
     if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):
         return None
-    reason = f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster"
-    reason, remedy = (
-        f"{reason} by",
-        Wording("Log more values, or use {} for the wide interval.", Option("cluster", column)),
+    reason = (
+        f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster by"
     )
+    remedy, option = "Log more values, or use {} for the wide interval.", Option("cluster", column)
     if found.method == "bernstein":
         reason = "Bernstein intervals cannot use clusters"
-        remedy = Wording("Use {} or bootstrap, which cluster by this column.", Option("interval", "studentised"))
+        remedy, option = "Use {} or bootstrap, which cluster by this column.", Option("interval", "studentised")
     return Statement.of(
         "warning" if severe else "note",
         f"{reason}: rows are treated as independent, and the interval applies to these values of `{column}` only"
         + (f" (design effect {effect:.1f})." if found.values > 1 else "."),
         remedy,
+        option,
     )
 
 
@@ -323,14 +294,11 @@ def most_by_chance(freedom: int) -> float:
     return float(chdtri(freedom, CHANCE)) / freedom if freedom > 0 else math.inf
 
 
-@finding(
-    "few-clusters",
-    "Clusters",
-    lambda found: found.column is not None and round(found.effective, 6) < FEW_CLUSTERS,
-    cause="dependence",
-)
-def few_clusters(found: ClustersEvidence) -> Statement:
+@finding("few-clusters", "Clusters", cause="dependence")
+def few_clusters(found: ClustersEvidence) -> Statement | None:
     worth = round(found.effective, 6)
+    if found.column is None or not worth < FEW_CLUSTERS:
+        return None
     only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
     unlike = f", which carry the information of about {worth:.1f} equal ones"
     message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
