@@ -106,10 +106,8 @@ def unfit(log: LogEvidence) -> bool:
 def miscalibrated(log: LogEvidence) -> Statement:
     """Items are shown more often, or less often, than the logging policy can explain."""
     assert log.fit is not None
-    also = ""
-    if log.apart:
-        share = percent(log.apart / log.compared, 0)
-        also = f" In {share} of the rows, the logged propensity differs from the policy's too."
+    share = percent(log.apart / log.compared, 0) if log.apart else ""
+    also = f" In {share} of the rows, the logged propensity differs from the policy's too." if log.apart else ""
     return serious(
         f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{also}{untested_in_words(log.fit)}",
         "Check the score column and the temperature, whether target and logging policy are swapped, and "
@@ -125,25 +123,17 @@ def deviation_in_words(fit: Frequency) -> str:
     how = "too often" if fit.observed > fit.expected else "too rarely"
     what = f"item {fit.name or fit.item} was"
     if fit.lift is not None:
-        what = f"items that the policy shows there {_lift(fit.lift)} were"
-    rows = f"in {_number(fit.observed)} rows, where {_number(fit.expected)} were expected"
-    return f"{what} shown {how} {where}: {rows}"
+        times = "" if fit.lift == 1 else f"{fit.lift:g} times "
+        often = "at all" if fit.lift < 0.01 else f"at least {times}as often as a random order would"
+        what = f"items that the policy shows there {often} were"
+    seen, wanted = (f"{n:,.0f}" if n >= 100 or n == round(n) else f"{n:.3g}" for n in (fit.observed, fit.expected))
+    return f"{what} shown {how} {where}: in {seen} rows, where {wanted} were expected"
 
 
 def untested_in_words(fit: Frequency) -> str:
     """How many rows were not compared, as a sentence after another; nothing if all could be."""
     rows = f" {fit.untested:,} rows were not compared, because each has over a million pairs of item and rank."
     return rows if fit.untested else ""
-
-
-def _lift(lift: float) -> str:
-    if lift < 0.01:
-        return "at all"
-    return f"at least {'' if lift == 1 else f'{lift:g} times '}as often as a random order would"
-
-
-def _number(rows: float) -> str:
-    return f"{rows:,.0f}" if rows >= 100 or rows == round(rows) else f"{rows:.3g}"
 
 
 def repeated(log: LogEvidence) -> bool:
@@ -161,7 +151,11 @@ def not_random(log: LogEvidence) -> Statement:
     """The log is less random than the logging policy says, or not random at all."""
     repeats = log.repeats
     assert repeats is not None
-    drawn = "part of it was not drawn from this policy."
+    what = (
+        "the slates are fixed, not drawn at random."
+        if never_drawn(log)
+        else "part of it was not drawn from this policy."
+    )
     remedy = (
         "Look for lists that are fixed for a query, cached, or sorted by a score that the log lacks. Slates that "
         "were not drawn at random have no importance weights: use a user model (pbm, click models), or show a "
@@ -174,8 +168,7 @@ def not_random(log: LogEvidence) -> Statement:
         )
     return Statement.of(
         "serious" if repeats.fixed >= FIXED else "warning",
-        f"{repeats_in_words(repeats)} under {log.logging}: "
-        + ("the slates are fixed, not drawn at random." if never_drawn(log) else drawn),
+        f"{repeats_in_words(repeats)} under {log.logging}: {what}",
         remedy,
     )
 
@@ -202,20 +195,16 @@ def no_randomness(_: PropensitiesEvidence) -> Statement:
 def unconfirmed_logging(log: LogEvidence) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0
-    blind = least > BLIND
-    shown = (
-        f"this log could not reveal that {'all' if least >= 1 else f'{percent(least, 0)}'} of its slates were fixed "
-        "instead of drawn."
-        if blind
-        else f"the smallest share of fixed slates that this log could reveal is {least:.2g}."
+    message = (
+        f"The logging policy {log.logging} was inferred from this log, and nobody has confirmed that it generated the "
     )
-    return Statement.of(
-        "serious" if blind else "warning",
-        f"The logging policy {log.logging} was inferred from this log, and nobody has confirmed that it generated "
-        f"the slates: {shown}",
-        "If you know that it did, confirm it with {}.",
-        Option("logging", log.logging),
-    )
+    remedy, option = "If you know that it did, confirm it with {}.", Option("logging", log.logging)
+    if least > BLIND:
+        fixed = "all" if least >= 1 else percent(least, 0)
+        message += f"slates: this log could not reveal that {fixed} of its slates were fixed instead of drawn."
+        return serious(message, remedy, option)
+    message += f"slates: the smallest share of fixed slates that this log could reveal is {least:.2g}."
+    return warning(message, remedy, option)
 
 
 @finding("shown-only", "Candidates", lambda log: log.shown_only, cause="rows")
@@ -237,14 +226,11 @@ def duplicate_rows(log: LogEvidence) -> Statement:
     )
 
 
-@finding(
-    "huge-inverse-propensity",
-    "Inverse propensities",
-    lambda log: log.largest_weight / log.impressions > HARDLY_EVER,
-    cause="weights",
-)
-def huge_inverse_propensity(log: LogEvidence) -> Statement:
+@finding("huge-inverse-propensity", "Inverse propensities", cause="weights")
+def huge_inverse_propensity(log: LogEvidence) -> Statement | None:
     times = log.largest_weight / log.impressions
+    if not times > HARDLY_EVER:
+        return None
     return warning(
         f"The propensity of one shown slate is {log.largest_weight:.3g} times smaller than under a uniform policy. "
         f"At most one in {times:,.0f} correct logs of {log.impressions:,.0f} impressions contains such a slate, and "
@@ -253,21 +239,18 @@ def huge_inverse_propensity(log: LogEvidence) -> Statement:
     )
 
 
-@finding(
-    "propensity-mismatch",
-    "Logged propensities against the policy",
-    lambda log: log.apart and not unfit(log),
-    cause="propensities",
-)
-def propensity_mismatch(log: LogEvidence) -> Statement:
+@finding("propensity-mismatch", "Logged propensities against the policy", cause="propensities")
+def propensity_mismatch(log: LogEvidence) -> Statement | None:
     """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
-    wrong = "One of them is wrong: check the score column and the temperature, or use {}."
-    remedy: str = Wording(wrong, Option("logging", "logged"))
-    if log.fit is not None:
-        remedy = (
-            "The shown slates fit the policy, so check the propensity column first: it may belong to another "
-            "slate, be inverted or rounded, or contain the sub-sampling rate."
-        )
+    if not log.apart or unfit(log):
+        return None
+    remedy = (
+        "The shown slates fit the policy, so check the propensity column first: it may belong to another slate, be "
+        "inverted or rounded, or contain the sub-sampling rate."
+    )
+    if log.fit is None:
+        wrong = "One of them is wrong: check the score column and the temperature, or use {}."
+        remedy = Wording(wrong, Option("logging", "logged"))
     return Statement.of(
         "serious" if log.apart > MANY_APART * log.compared else "warning",
         f"In {log.apart:,} of {log.compared:,} impressions, the logged propensity differs from that of "
@@ -276,13 +259,10 @@ def propensity_mismatch(log: LogEvidence) -> Statement:
     )
 
 
-@finding(
-    "few-rows-per-context",
-    "Counted propensities",
-    lambda log: log.counted_by is not None and log.rows_per_context < FEW_ROWS,
-    cause="counting",
-)
-def few_rows_per_context(log: LogEvidence) -> Statement:
+@finding("few-rows-per-context", "Counted propensities", cause="counting")
+def few_rows_per_context(log: LogEvidence) -> Statement | None:
+    if log.counted_by is None or not log.rows_per_context < FEW_ROWS:
+        return None
     return warning(
         f"The propensities were estimated from {log.rows_per_context:.3g} rows per value of `{log.counted_by}`. Slates "
         "that were never shown there count as impossible, so plain estimates are too low and their intervals too "
