@@ -105,7 +105,6 @@ class SharedUnitsEvidence:
 
 @finding("sample-ratio", "Shares of the arms", lambda found: found.shares, cause=("rows", "arms"))
 def sample_ratio(found: ArmsEvidence) -> Statement | None:
-    """Rows were lost, or added, in one arm more than in another: the arms no longer differ by chance alone."""
     arm, (share, planned) = max(found.shares.items(), key=lambda one: one[1][0].deviation(one[1][1]))
     if not share.deviation(planned) > MISMATCHED:
         return None
@@ -120,7 +119,6 @@ def sample_ratio(found: ArmsEvidence) -> Statement | None:
 
 @finding("control-moved", "Control by arm", lambda found: found.away, cause=("rows", "arms"))
 def control_moved(found: ControlEvidence) -> Statement | None:
-    """A column that was known before the impression differs between arms by chance alone: this one follows the arm."""
     arm, away = max(found.away.items(), key=lambda one: one[1].deviation(0.0))
     if not away.deviation(0.0) > MISMATCHED:
         return None

@@ -141,21 +141,22 @@ def impossible_clicks_of_prediction(found: PredictionEvidence) -> Statement:
 @finding("examination-unknown", "Examination", cause="click model")
 def examination_unknown(found: FitEvidence) -> Statement | None:
     if found.hidden >= MANY_UNKNOWN:
-        return warning(
+        what = "examination"
+        message = (
             f"{percent(found.hidden, 0)} of the views are at positions whose examination cannot be estimated from "
-            "this log: almost no document was clicked both there and elsewhere. The estimates assume that documents "
-            "are equally attractive at all positions.",
-            "Use this model only to predict clicks on rankings like those in the log. To learn examination and "
-            "relevance, use a log in which documents change positions.",
         )
-    if found.error > CONTINUATION_ERROR or found.rank_variability < VARIABILITY:
-        return warning(
+        message += "this log: almost no document was clicked both there and elsewhere. The estimates assume that "
+        message += "documents are equally attractive at all positions."
+    elif found.error > CONTINUATION_ERROR or found.rank_variability < VARIABILITY:
+        what = "continuation"
+        message = (
             "The log says little about how far users read: too few documents were clicked at different ranks. The "
-            "continuation is determined mostly by the prior of the documents.",
-            "Use this model only to predict clicks on rankings like those in the log. To learn continuation and "
-            "relevance, use a log in which documents change positions.",
         )
-    return None
+        message += "continuation is determined mostly by the prior of the documents."
+    else:
+        return None
+    remedy = "Use this model only to predict clicks on rankings like those in the log. To learn "
+    return warning(message, f"{remedy}{what} and relevance, use a log in which documents change positions.")
 
 
 @finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST_MOVING, cause="click model")
@@ -242,24 +243,17 @@ def unseen_ranks(found: PredictionEvidence) -> Statement:
     )
 
 
-def _behind(found: PredictionEvidence) -> bool:
-    """Whether the model loses much; of a single session nobody knows."""
-    return found.ahead is not None and found.ahead.value < -LOST and math.isfinite(found.ahead.standard_error)
-
-
-def behind(message: str, perhaps: str, remedy: str) -> Statement:
-    """The statement that a model predicts worse than a simpler one; perhaps: why it may be chance, empty if not."""
-    return Statement.of("note" if perhaps else "warning", f"{message}{': ' if perhaps else ''}{perhaps}.", remedy)
-
-
-@finding("behind-rctr", "Behind click rates by rank", _behind, cause="click model")
-def behind_rctr(found: PredictionEvidence) -> Statement:
-    assert found.ahead is not None
-    away, error = with_error(-found.ahead.value, found.ahead.standard_error)
-    return behind(
-        f"The model's log-likelihood is {away} nats per session (standard error {error}) "
-        "below that of the click rates by rank in its training log",
-        "" if found.ahead.high < 0 else "chance alone could explain the difference",
+@finding("behind-rctr", "Behind click rates by rank", cause="click model")
+def behind_rctr(found: PredictionEvidence) -> Statement | None:
+    ahead = found.ahead
+    if ahead is None or not ahead.value < -LOST or not math.isfinite(ahead.standard_error):  # of one session
+        return None
+    away, error = with_error(-ahead.value, ahead.standard_error)
+    perhaps = "" if ahead.high < 0 else ": chance alone could explain the difference"
+    return Statement.of(
+        "note" if perhaps else "warning",
+        f"The model's log-likelihood is {away} nats per session (standard error {error}) below that of the click rates "
+        f"by rank in its training log{perhaps}.",
         "To predict clicks on rankings by this log's own policy, use rctr. To judge documents or other rankings, "
         "train on a log with more sessions per document.",
     )
@@ -268,12 +262,12 @@ def behind_rctr(found: PredictionEvidence) -> Statement:
 @finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
 def behind_ubm(found: NetworkEvidence) -> Statement:
     away, error = with_error(-found.ahead, found.error)
-    return behind(
-        f"On {found.sessions:,.0f} held-out sessions, the log-likelihood of {found.model} is {away} nats "
-        f"per session (standard error {error}) below that of ubm trained on the same sessions",
-        ""
-        if -found.ahead > CLEAR * found.error
-        else "chance alone could explain the difference, but the network is no better either",
+    clear = -found.ahead > CLEAR * found.error
+    perhaps = "" if clear else ": chance alone could explain the difference, but the network is no better either"
+    return Statement.of(
+        "warning" if clear else "note",
+        f"On {found.sessions:,.0f} held-out sessions, the log-likelihood of {found.model} is {away} nats per session "
+        f"(standard error {error}) below that of ubm trained on the same sessions{perhaps}.",
         "Use ubm, which is faster and has intervals, or give the network more sessions or other settings.",
     )
 

@@ -104,7 +104,6 @@ def unfit(log: LogEvidence) -> bool:
 
 @finding("miscalibrated", "Shown items against the logging policy", unfit, cause="calibration", explains="mean weight")
 def miscalibrated(log: LogEvidence) -> Statement:
-    """Items are shown more often, or less often, than the logging policy can explain."""
     assert log.fit is not None
     share = percent(log.apart / log.compared, 0) if log.apart else ""
     also = f" In {share} of the rows, the logged propensity differs from the policy's too." if log.apart else ""
@@ -148,7 +147,6 @@ def never_drawn(log: LogEvidence) -> bool:
 
 @finding("not-random", "Randomness of the slates", repeated, cause="randomness")
 def not_random(log: LogEvidence) -> Statement:
-    """The log is less random than the logging policy says, or not random at all."""
     repeats = log.repeats
     assert repeats is not None
     what = (
@@ -209,7 +207,6 @@ def unconfirmed_logging(log: LogEvidence) -> Statement:
 
 @finding("shown-only", "Candidates", lambda log: log.shown_only, cause="rows")
 def shown_only(_: LogEvidence) -> Statement:
-    """Every impression shows all of its candidates, or the log lists none."""
     return note(
         "Every impression shows all of its candidates, so policies can only reorder what was shown.",
         "If there were more candidates, log them all in the column `candidates`.",

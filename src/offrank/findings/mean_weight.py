@@ -68,7 +68,6 @@ def mean_weight(found: Row) -> Statement | None:
 
 @finding("mean-weight", "Mean weights", cause="mean weight")
 def mean_weight_of_law(law: LawEvidence) -> Statement | None:
-    """Weights whose mean is not 1 refute the logging policy, and so every estimate that depends on it."""
     odd = odd_mean(law)
     if odd is None or sampled_twice(odd):
         return None
@@ -82,7 +81,6 @@ def mean_weight_of_law(law: LawEvidence) -> Statement | None:
 
 @finding("mean-weight", "Mean weights of a group", cause="mean weight")
 def mean_weight_of_group(group: GroupEvidence) -> Statement | None:
-    """Weights whose mean in a group is above 1 refute the logging policy there."""
     level = REFUTED / WEIGHTINGS / group.tested
     odd = [one for one in group.weights if one[1].value >= 1 + NEAR and one[2] < level]
     if not odd:

@@ -109,41 +109,29 @@ def no_policy(_: CmipEvidence) -> Statement:
     )
 
 
-def _carries(found: CmipEvidence) -> bool:
-    """Whether CMIP is above its floor, and the direction certain: on one side of 0, and clear of the floor's."""
+@finding("carries-policy", "The logging policy in the model", convicts=True, cause="measure")
+def carries_policy(found: CmipEvidence) -> Statement | None:
+    """CMIP is above its floor, and the direction certain: on one side of 0, and clear of the floor's."""
     if found.floor is None or found.direction is None:
-        return False
-    value, direction = found.floor
-    low, high = found.direction.low, found.direction.high
-    follows, opposes = low > max(0.0, direction.high), high < min(0.0, direction.low)
-    return found.value > value.high and (follows or opposes)
-
-
-@finding("carries-policy", "The logging policy in the model", _carries, convicts=True, cause="measure")
-def carries_policy(found: CmipEvidence) -> Statement:
-    assert found.floor is not None
-    assert found.direction is not None
-    (value, direction), own = found.floor, found.direction.value
-    said = Span.of(found.direction).number(signed=True)
-    what = (
-        "prefers documents that the policy showed high" if own > 0 else ("prefers documents that the policy showed low")
-    )
+        return None
+    own, (value, direction) = found.direction, found.floor
+    follows, opposes = own.low > max(0.0, direction.high), own.high < min(0.0, direction.low)
+    if not (found.value > value.high and (follows or opposes)):
+        return None
     return warning(
-        f"Among documents of the same grade, the model {what}: the rank correlation is {said}, and an unbiased "
-        f"model would have {Span.of(direction).interval(signed=True)}. CMIP is {found.value:.3f}, above the "
+        f"Among documents of the same grade, the model prefers documents that the policy showed "
+        f"{'high' if own.value > 0 else 'low'}: the rank correlation is {Span.of(own).number(signed=True)}, and an "
+        f"unbiased model would have {Span.of(direction).interval(signed=True)}. CMIP is {found.value:.3f}, above the "
         f"{value.high:.3f} that noise explains.",
         "Do not use the model for rankings by another policy, unless the policy knows more about relevance than "
         "the grades do.",
     )
 
 
-@finding(
-    "few-exchanges",
-    "Permutation test",
-    lambda found: found.permutations and found.permutable < PERMUTABLE,
-    cause="measure",
-)
-def few_exchanges(found: CmipEvidence) -> Statement:
+@finding("few-exchanges", "Permutation test", cause="measure")
+def few_exchanges(found: CmipEvidence) -> Statement | None:
+    if not (found.permutations and found.permutable < PERMUTABLE):
+        return None
     return warning(
         f"Only {percent(found.permutable, 0)} of the documents share their grade and cluster with another document: "
         "the p-value is based on these alone.",
@@ -151,7 +139,7 @@ def few_exchanges(found: CmipEvidence) -> Statement:
     )
 
 
-_OFF = {
+_BIASED = {
     "paper": warning(
         "The published estimator is biased downward: by .02 with 58,880 documents when the true value is 0, by .3 "
         "with 5,000.",
@@ -165,11 +153,9 @@ _OFF = {
 }
 
 
-@finding(
-    "biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF, cause="method"
-)
-def biased_method(found: CmipEvidence) -> Statement:
-    return _OFF[found.method]
+@finding("biased-method", "Bias of the method", lambda found: not found.constant, cause="method")
+def biased_method(found: CmipEvidence) -> Statement | None:
+    return _BIASED.get(found.method)
 
 
 @finding("point-estimates", "Point estimates", lambda found: found.points, cause="method")
@@ -198,10 +184,10 @@ def few_comparisons(found: ComparisonEvidence) -> Statement:
     return serious(message, "Log more, or log more randomly.")
 
 
-@finding(
-    "mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY, cause="measure"
-)
-def mostly_rejected(found: ComparisonEvidence) -> Statement:
+@finding("mostly-rejected", "Comparisons", lambda found: not found.pairwise, cause="measure")
+def mostly_rejected(found: ComparisonEvidence) -> Statement | None:
+    if not found.rejected > MOSTLY:
+        return None
     return warning(
         f"{percent(found.rejected, 1)} of the clicks have nothing to be compared with: the logging policy was nearly "
         "deterministic, so the metric describes only its few random contexts.",
@@ -219,13 +205,10 @@ def position_bias(_: ComparisonEvidence) -> Statement:
     )
 
 
-@finding(
-    "counted-propensities",
-    "Counted propensities",
-    lambda found: found.counted and not found.pairwise,
-    cause=("weights", "counting"),
-)
-def counted_propensities(_: ComparisonEvidence) -> Statement:
+@finding("counted-propensities", "Counted propensities", cause=("weights", "counting"))
+def counted_propensities(found: ComparisonEvidence) -> Statement | None:
+    if not found.counted or found.pairwise:
+        return None
     return note(
         "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log the scores behind the slates, and use plackett_luce(scores).",

@@ -54,13 +54,10 @@ def clicked_whole(found: OutcomeShape) -> Statement | None:
     )
 
 
-@finding(
-    "clicks-on-top",
-    "Order of the clicks",
-    lambda found: found.below >= BELOW and found.jumps < UNSORTED * found.below,
-    cause=("outcome", "click model"),
-)
+@finding("clicks-on-top", "Order of the clicks", lambda found: found.below >= BELOW, cause=("outcome", "click model"))
 def clicks_on_top(found: OutcomeShape) -> Statement | None:
+    if not found.jumps < UNSORTED * found.below:
+        return None
     if found.partial < PARTLY * found.all_of:
         return None
     return warning(
@@ -88,17 +85,14 @@ def two_units(found: OutcomeShape) -> Statement | None:
 
 @finding("unclicked-rank", "Ranks without clicks", lambda found: found.likely >= LIKELY, cause="outcome")
 def unclicked_rank(found: OutcomeShape) -> Statement:
-    first = found.rank == 1
-    beside = 2 if first else found.rank - 1
+    first, beside = found.rank == 1, 2 if found.rank == 1 else found.rank - 1
+    perhaps = "Its clicks seem to be lost or moved to another rank, or nobody saw it."
+    if first:
+        perhaps = "Clicks seem to be recorded a rank too late, so that they belong to other items."
     return Statement.of(
         "serious" if first else "warning",
         f"Rank {found.rank} was shown {found.shown:,.0f} times and never clicked; at the rate of rank {beside}, "
-        f"{found.likely:,.0f} clicks would be expected. "
-        + (
-            "Clicks seem to be recorded a rank too late, so that they belong to other items."
-            if first
-            else "Its clicks seem to be lost or moved to another rank, or nobody saw it."
-        ),
+        f"{found.likely:,.0f} clicks would be expected. {perhaps}",
         "Check whether positions count from 0 or from 1 where clicks are joined to lists, and whether clicks at this "
         "rank are logged.",
     )

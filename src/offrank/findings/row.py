@@ -30,25 +30,16 @@ or they move clicks between ranks, so that every item has to be tried at every r
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEvidence:
-    """A reward model, and how well it predicts what it has not seen.
+    """A reward model, and how well it predicts what it has not seen."""
 
-    - name: in words. settings: those chosen by cross-validation, the most frequent first.
-    - rows, read: rows of the log that it was learnt from, and all rows; 0 for a model that was learnt elsewhere.
-    - folds: parts of the log, each predicted by what was learnt from the others.
-    - explained: R squared, the share of the variance of the logged rewards that its predictions for the logged slates
-      explain; None where that is not known.
-    - posterior: whether intervals have the doubt of its numbers. features: whether it tells documents that it has not
-      seen by their features.
-    """
-
-    name: str = "a click model"
-    settings: tuple[str, ...] = ()
-    rows: int = 0
-    read: int = 0
-    folds: int = 0
-    explained: float | None = None
-    posterior: bool = False
-    features: bool = False
+    name: str = "a click model"  # in words
+    settings: tuple[str, ...] = ()  # those chosen by cross-validation, the most frequent first
+    rows: int = 0  # of the log that it was learnt from; 0 if it was learnt elsewhere
+    read: int = 0  # all rows
+    folds: int = 0  # parts of the log, each predicted by what was learnt from the others
+    explained: float | None = None  # R squared of its predictions for the logged slates; None if unknown
+    posterior: bool = False  # whether intervals have the doubt of its numbers
+    features: bool = False  # whether it tells documents that it has not seen by their features
 
 
 @dataclass(frozen=True)
@@ -106,70 +97,39 @@ NO_NUMBER = Estimate(math.nan, math.nan, math.nan, math.nan, 0)
 
 @dataclass(frozen=True)
 class Row:
-    """What one estimator says of one target, in a log or in one of its groups; of a wrong law, its weights alone.
+    """What one estimator says of one target, in a log or in one of its groups; of a wrong law, its weights alone."""
 
-    - name, estimator: the spelling that was asked for, and the estimator or the one selected for it. kind: what that
-      is. base: it without self-normalisation.
-    - estimate: the number, with its interval and the findings about it. refusal: why the log cannot give it; then the
-      estimate has no numbers.
-    - logged, relative: the logged mean, and the relative difference to it.
-    - outcome: `reward`, or `clicks` where rewards differ from them; only estimates of one are compared.
-    - asked: whether the user asked for it; others are references.
-    - anchor: if the data chose the estimator, the row that its interval contains. considered: all that it was selected
-      from, by spelling. tested: whether it was combined from what assumes less and more, as far as their differences
-      allow.
-    - most: the largest outcome of a logged impression.
-
-    What findings read besides:
-
-    - groups: of the log, one of which it is of, or 0. slots: ranks with clicks, 0 without any. method: of the interval.
-    - normalised: whether the weights have expectation 1. with_bound: makes the
-      estimator with bounded weights, which remedies name.
-    - control: mean of the weights after clipping, or the share of the target's items that was logged, or that
-      the click model knows.
-    - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
-      contained the factor already.
-    - ess_ratio: the effective number of weights expected in such logs from the policies alone, over that which this log
-      has, at most 1.
-    - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
-      rows with one of them; None where the policies do not determine it. unsupported, visible: as in `Design`.
-    - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
-    - reward_index, reward_skewness: of the weighted rewards the Pareto index that their largest allow, and the
-      skewness of their mean with such a tail; the index is None where the log's own rewards have no heavy tail.
-    - ties: share of the impressions in which equal scores leave the target's order open.
-    - counted: whether the logging probabilities that it uses were counted in the log.
-    """
-
-    name: str = ""
-    estimator: Any = None
+    name: str = ""  # the spelling that was asked for
+    estimator: Any = None  # it, or the one selected for it
     kind: EstimatorKind = WHOLE_SLATES
-    estimate: Estimate = NO_NUMBER
-    logged: Interval | None = None
-    relative: Interval | None = None
-    refusal: NoOverlapError | None = None
-    outcome: str = "reward"
-    asked: bool = True
-    anchor: Row | None = None
-    considered: Mapping[str, Row] = field(default_factory=dict)
-    tested: bool = False
-    base: Any = None
-    most: float = math.inf
-    groups: int = 0
-    slots: int = 0
-    method: str = "normal"
-    normalised: bool = True
-    with_bound: Callable[[], Any] = field(default=lambda: "clip(ips, 100)", compare=False)
-    control: float = 1.0
-    sampling_factor: float = 1.0
-    ess_ratio: float = 1.0
-    hidden: float | None = None
-    unsupported: float = 0.0
-    visible: float = math.inf
-    effective_rewards: float = math.inf
-    reward_index: float | None = None
-    reward_skewness: float = 0.0
-    ties: float = 0.0
-    counted: bool = False
+    estimate: Estimate = NO_NUMBER  # the number, with its interval and the findings about it
+    logged: Interval | None = None  # mean
+    relative: Interval | None = None  # difference to it
+    refusal: NoOverlapError | None = None  # why the log cannot give it; then the estimate has no numbers
+    outcome: str = "reward"  # or `clicks` where rewards differ from them; only estimates of one are compared
+    asked: bool = True  # by the user; others are references
+    anchor: Row | None = None  # if the data chose the estimator, the row that its interval contains
+    considered: Mapping[str, Row] = field(default_factory=dict)  # all that it was selected from, by spelling
+    tested: bool = False  # whether it was combined from what assumes less and more, as far as their differences allow
+    base: Any = None  # the estimator without self-normalisation
+    most: float = math.inf  # the largest outcome of a logged impression
+    # What findings read besides:
+    groups: int = 0  # of the log, one of which it is of, or 0
+    slots: int = 0  # ranks with clicks, 0 without any
+    method: str = "normal"  # of the interval
+    normalised: bool = True  # whether the weights have expectation 1
+    with_bound: Callable[[], Any] = field(default=lambda: "clip(ips, 100)", compare=False)  # which remedies name
+    control: float = 1.0  # mean weight after clipping, or share of the target's items logged, or known to the model
+    sampling_factor: float = 1.0  # sum of squared 1 / inclusion over its sum: a mean weight if corrected for twice
+    ess_ratio: float = 1.0  # effective number of weights expected in such logs over that of this log, at most 1
+    hidden: float | None = None  # share of the target at weights with fewer than 5 expected rows; None if unknown
+    unsupported: float = 0.0  # as in `Design`
+    visible: float = math.inf  # as in `Design`
+    effective_rewards: float = math.inf  # effective number of rewarded impressions
+    reward_index: float | None = None  # Pareto index that the largest weighted rewards allow; None if not heavy
+    reward_skewness: float = 0.0  # of their mean with such a tail
+    ties: float = 0.0  # share of the impressions in which equal scores leave the target's order open
+    counted: bool = False  # whether the logging probabilities that it uses were counted in the log
 
     @property
     def found(self) -> Estimate | NoOverlapError:

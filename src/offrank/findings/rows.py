@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..language.formatting import percent, plural, quote
 from ..log.rules import NO_TABLE, NOT_DRAWN
-from ..wording import ColumnNames, Option, Wording
+from ..wording import ColumnNames, Option
 from .registry import Statement, finding, note, serious, warning
 
 FEW_LEFT_OUT = 0.001
@@ -109,30 +109,30 @@ def left_out(kept: KeptEvidence) -> Statement | None:
     share = kept.by_outcome / (kept.read + kept.left_out)
     untested = kept.left_out - kept.tested
     if kept.by_outcome:
-        message = (
+        return Statement.of(
+            "serious" if share > FEW_LEFT_OUT else "warning",
             f"{percent(share)} of the rows ({kept.by_outcome:,}) were left out for what their clicks or reward hold. "
-            "The others were chosen by their outcome, so no number is that of the whole log."
+            "The others were chosen by their outcome, so no number is that of the whole log.",
+            "Do not skip these rows: write what their outcome was, such as [0, 0] where nothing was clicked.",
         )
-        remedy = "Do not skip these rows: write what their outcome was, such as [0, 0] where nothing was clicked."
-        return Statement.of("serious" if share > FEW_LEFT_OUT else "warning", message, remedy)
+    remedy = "Correct these rows instead of skipping them; `offrank check` counts them by rule."
     if abs(kept.gap) > FAR_APART:
-        message = (
+        return warning(
             f"{kept.left_out:,} rows were left out. Where their outcome is known, its mean is {kept.earned[1]:.3g}; "
-            f"that of the others is {kept.earned[0]:.3g} ({abs(kept.gap):.1f} standard errors apart)."
+            f"that of the others is {kept.earned[0]:.3g} ({abs(kept.gap):.1f} standard errors apart).",
+            remedy,
         )
-    elif untested > FEW_LEFT_OUT * (kept.read + kept.left_out):
-        message = (
-            f"{untested:,} rows were left out with an unknown outcome: they may have earned more or less than others."
-        )
-    else:
-        return None
-    return warning(message, "Correct these rows instead of skipping them; `offrank check` counts them by rule.")
+    if untested > FEW_LEFT_OUT * (kept.read + kept.left_out):
+        than = "they may have earned more or less than others."
+        return warning(f"{untested:,} rows were left out with an unknown outcome: {than}", remedy)
+    return None
 
 
-@finding("unread-rate", "Rates of kept rows", lambda kept: kept.unread is not None, cause="sampling")
-def unread_rate(kept: KeptEvidence) -> Statement:
+@finding("unread-rate", "Rates of kept rows", cause="sampling")
+def unread_rate(kept: KeptEvidence) -> Statement | None:
     found = kept.unread
-    assert found is not None
+    if found is None:
+        return None
     return serious(
         f"The column {quote(found.column)} is {found.low:g} in rows without a click or reward and {found.high:g} in "
         "others, so it looks like the rate with which rows were kept. It is not read: then every value is wrong by "
@@ -142,35 +142,27 @@ def unread_rate(kept: KeptEvidence) -> Statement:
     )
 
 
-_IS = "is no table and was not read", "are no tables and were not read"
-
-
 @finding("skipped", "Rows left out", lambda found: found.count, cause="rows")
 def skipped(found: SkippedEvidence) -> Statement:
+    count, files = found.count, plural(found.count, "file", "files")
+    named = ", ".join(found.files[:_NAMED]) + (" and others" if len(found.files) > _NAMED else "")
+    if found.files and found.rule == NO_TABLE:
+        read = "are no tables and were not read" if count > 1 else "is no table and was not read"
+        message = f"{files} beside those of the log {read}: {named}."
+        return note(message, "Name the files of the log if one of these belongs to it.")
     if found.files:
-        named = ", ".join(found.files[:_NAMED]) + (" and others" if len(found.files) > _NAMED else "")
-        if found.rule == NO_TABLE:
-            message = f"{plural(found.count, 'file', 'files')} beside those of the log {_IS[found.count > 1]}: {named}."
-            return note(message, "Name the files of the log if one of these belongs to it.")
-        message = (
-            f"{plural(found.count, 'file', 'files')} could not be read and "
-            f"{'was' if found.count == 1 else 'were'} left out: {named}."
-        )
+        message = f"{files} could not be read and {'was' if count == 1 else 'were'} left out: {named}."
         return warning(message, "Write the damaged files again, or restore them from a copy.")
     if found.rule == NOT_DRAWN.code:
-        message = f"{plural(found.count, 'row was', 'rows were')} not shown at random and not read."
+        message = f"{plural(count, 'row was', 'rows were')} not shown at random and not read."
         return note(message, "Nothing need be done: the answer is of the rows that were drawn.")
-    message = f"{found.count:,} left out for breaking the rule {found.rule!r}."
-    return warning(message, "Find out why they break it.")
+    return warning(f"{count:,} left out for breaking the rule {found.rule!r}.", "Find out why they break it.")
 
 
-@finding(
-    "kept-by-outcome",
-    "Rows kept by their outcome",
-    lambda kept: kept.clicks and kept.apart > RATES_APART and set(kept.totals) < {"clicked", "all"},
-    cause="outcome",
-)
-def kept_by_outcome(kept: KeptEvidence) -> Statement:
+@finding("kept-by-outcome", "Rows kept by their outcome", lambda kept: kept.apart > RATES_APART, cause="outcome")
+def kept_by_outcome(kept: KeptEvidence) -> Statement | None:
+    if not (kept.clicks and set(kept.totals) < {"clicked", "all"}):
+        return None
     clicked, every = kept.estimated("clicked")[0], kept.estimated("all")[0]
     return note(
         "Rows were kept depending on whether they were clicked. Every estimate depends on the rates in `inclusion`, "
@@ -228,23 +220,20 @@ def totals(kept: KeptEvidence) -> Statement | None:
 
 @finding("same-log", "Training rows", lambda found: found.share >= LEAST, cause="provenance")
 def same_log(found: TrainingEvidence) -> Statement:
-    held_out = Wording(
-        "{} reads only the rows that `learn` held out; or use another day's log.", Option("held_out", "policy.npz")
-    )
+    message = f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them better "
+    message += "than new ones, so the estimate is too optimistic."
+    if found.policy:
+        held_out = "{} reads only the rows that `learn` held out; or use another day's log."
+        return serious(message, f"Evaluate on other impressions: {held_out}", Option("held_out", "policy.npz"))
     model = "fit the click model to another day's log, or judge another model."
-    return serious(
-        f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them better than "
-        "new ones, so the estimate is too optimistic.",
-        "Evaluate on other impressions: " + (held_out if found.policy else model),
-    )
+    return serious(message, f"Evaluate on other impressions: {model}")
 
 
 def counted_here(found: OwnClicksEvidence) -> bool:
     """Whether a score gives the noise of this log's own click counts, which no score from elsewhere knows."""
     enough = found.cells >= _FEWEST_CELLS and found.counts >= _FEWEST_COUNTS
-    if enough and found.reproduced >= REPRODUCED:
-        return True
-    return min(_chance(found.pairs, found.close), chance_of_residuals(found.freedom, found.residual)) < UNLIKELY
+    chance = min(_chance(found.pairs, found.close), chance_of_residuals(found.freedom, found.residual))
+    return (enough and found.reproduced >= REPRODUCED) or chance < UNLIKELY
 
 
 def chance_of_residuals(freedom: int, square: float) -> float:
