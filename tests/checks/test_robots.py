@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import offrank
 from offrank.checks.arms import UNITS
 from offrank.checks.robots import RobotsFold
-from offrank.findings.outcome import RobotsEvidence
+from offrank.findings.rows import RobotsEvidence
 from offrank.log.source import Needs
 
 Numbers = NDArray[Any]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from offrank.findings.outcome import RobotsEvidence
-from offrank.findings.rows import KeptEvidence, UnreadRate
+from offrank.findings.rows import KeptEvidence, RobotsEvidence, UnreadRate
 from offrank.sums.outcome_shape import OutcomeShape
 from tests.findings.cases_log import Case
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..findings.outcome import RobotsEvidence
+from ..findings.rows import RobotsEvidence
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs
