@@ -173,12 +173,11 @@ def shared_users(found: SharedUnitsEvidence) -> Statement:
     )
 
 
-@finding("outcome-moves", "Outcome along the log", cause=("outcome", "level"))
-def outcome_moves(found: AlongEvidence) -> Statement | None:
+@finding("outcome-moves", "Outcome along the log", lambda found: _clearly(found.moved), cause=("outcome", "level"))
+def outcome_moves(found: AlongEvidence) -> Statement:
     """What a log says of all of its days may hold of none, and days without their clicks are in every mean."""
     moved = found.moved
-    if moved is None or not _clearly(moved):
-        return None
+    assert moved is not None
     late = moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside
     cause = "the last clicks have not arrived yet" if late else "tracking broke, stock ran out or users changed"
     return warning(
@@ -191,7 +190,9 @@ def outcome_moves(found: AlongEvidence) -> Statement | None:
     )
 
 
-def _clearly(moved: Window) -> bool:
+def _clearly(moved: Window | None) -> bool:
+    if moved is None:
+        return False
     change = abs(moved.inside - moved.outside)
     return moved.deviates > MOVED_CLEARLY and change > RELATIVE * max(abs(moved.inside), abs(moved.outside))
 
@@ -205,11 +206,11 @@ def where_in_log(window: Window) -> str:
     return f"in the rows from {percent(window.first)} to {percent(window.last)} of the log"
 
 
-@finding("weights-move", "Mean weight along the log", cause="propensities")
+@finding("weights-move", "Mean weight along the log", lambda found: _clearly(found.weights), cause="propensities")
 def weights_move(found: AlongEvidence) -> Statement | None:
     """Right propensities give the uniform policy a mean weight of 1 in every part of a log."""
     moved = found.weights
-    if moved is None or not _clearly(moved) or not max(moved.inside, moved.outside) > 1 - NEAR_ONE:
+    if moved is None or not max(moved.inside, moved.outside) > 1 - NEAR_ONE:
         return None
     return warning(
         f"The mean weight of the uniform policy is {moved.inside:.3g} {where_in_log(moved)} and {moved.outside:.3g} in "
@@ -218,7 +219,7 @@ def weights_move(found: AlongEvidence) -> Statement | None:
     )
 
 
-@finding("shares-moved", "Shares of the arms along the log", cause=("rows", "arms"))
+@finding("shares-moved", "Shares of the arms along the log", lambda found: found.ramps, cause=("rows", "arms"))
 def shares_moved(found: AlongEvidence) -> Statement | None:
     """Each arm then has its rows at other times: a ramped test compares weeks, not rankers."""
     moved = [one for one in found.ramps if one.window.deviates > MOVED_CLEARLY]

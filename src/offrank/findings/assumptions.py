@@ -155,7 +155,7 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
     )
 
 
-@finding("reward-model", "Reward model", cause="assumption")
+@finding("reward-model", "Reward model", lambda found: found.kind.model, cause="assumption")
 def reward_model(found: Row) -> Statement | None:
     model = found.kind.model
     if model is None or found.kind.weighs == "model" or (model.explained is None and not model.rows):
@@ -229,10 +229,10 @@ def support(found: SupportEvidence) -> Statement | None:
     )
 
 
-@finding("unseen-items", "Unseen items", cause=("overlap", "coverage"))
+@finding("unseen-items", "Unseen items", lambda found: not found.normalised, cause=("overlap", "coverage"))
 def unseen_items(found: Row) -> Statement | None:
     missing = 1 - found.control
-    if found.normalised or found.kind.weighs == "model" or not found.control < COVERED:
+    if found.kind.weighs == "model" or not found.control < COVERED:
         return None
     if of_model(found):
         return serious(
@@ -251,9 +251,9 @@ def unseen_items(found: Row) -> Statement | None:
     )
 
 
-@finding("unseen-documents", "Unseen documents", cause="click model")
+@finding("unseen-documents", "Unseen documents", lambda found: found.kind.weighs == "model", cause="click model")
 def unseen_documents(found: Row) -> Statement | None:
-    if found.kind.weighs != "model" or not found.control < 1 - UNKNOWN:
+    if not found.control < 1 - UNKNOWN:
         return None
     by_features = found.kind.model is not None and found.kind.model.features
     counts = "as their features predict" if by_features else "like an average document"

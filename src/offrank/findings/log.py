@@ -236,10 +236,10 @@ def huge_inverse_propensity(log: LogEvidence) -> Statement | None:
     )
 
 
-@finding("propensity-mismatch", "Logged propensities against the policy", cause="propensities")
+@finding("propensity-mismatch", "Logged propensities against the policy", lambda log: log.apart, cause="propensities")
 def propensity_mismatch(log: LogEvidence) -> Statement | None:
     """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
-    if not log.apart or unfit(log):
+    if unfit(log):
         return None
     remedy = (
         "The shown slates fit the policy, so check the propensity column first: it may belong to another slate, be "
@@ -256,9 +256,9 @@ def propensity_mismatch(log: LogEvidence) -> Statement | None:
     )
 
 
-@finding("few-rows-per-context", "Counted propensities", cause="counting")
+@finding("few-rows-per-context", "Counted propensities", lambda log: log.counted_by is not None, cause="counting")
 def few_rows_per_context(log: LogEvidence) -> Statement | None:
-    if log.counted_by is None or not log.rows_per_context < FEW_ROWS:
+    if not log.rows_per_context < FEW_ROWS:
         return None
     return warning(
         f"The propensities were estimated from {log.rows_per_context:.3g} rows per value of `{log.counted_by}`. Slates "

@@ -43,7 +43,7 @@ def unlisted_candidates(found: LogEvidence | LawEvidence) -> Statement | None:
     )
 
 
-@finding("mean-weight", "Mean weight", cause="mean weight")
+@finding("mean-weight", "Mean weight", odd_mean, cause="mean weight")
 def mean_weight(found: Row) -> Statement | None:
     odd = odd_mean(found)
     if odd is None or sampled_twice(odd):
@@ -66,7 +66,7 @@ def mean_weight(found: Row) -> Statement | None:
     )
 
 
-@finding("mean-weight", "Mean weights", cause="mean weight")
+@finding("mean-weight", "Mean weights", odd_mean, cause="mean weight")
 def mean_weight_of_law(law: LawEvidence) -> Statement | None:
     odd = odd_mean(law)
     if odd is None or sampled_twice(odd):

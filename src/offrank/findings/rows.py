@@ -160,11 +160,10 @@ def left_out(kept: KeptEvidence) -> Statement | None:
     return None
 
 
-@finding("unread-rate", "Rates of kept rows", cause="sampling")
-def unread_rate(kept: KeptEvidence) -> Statement | None:
+@finding("unread-rate", "Rates of kept rows", lambda kept: kept.unread is not None, cause="sampling")
+def unread_rate(kept: KeptEvidence) -> Statement:
     found = kept.unread
-    if found is None:
-        return None
+    assert found is not None
     return serious(
         f"The column {quote(found.column)} is {found.low:g} in rows without a click or reward and {found.high:g} in "
         "others, so it looks like the rate with which rows were kept. It is not read: then every value is wrong by "
@@ -263,10 +262,13 @@ def clicked_whole(found: OutcomeShape) -> Statement | None:
     )
 
 
-@finding("clicks-on-top", "Order of the clicks", lambda found: found.below >= BELOW, cause=("outcome", "click model"))
+@finding(
+    "clicks-on-top",
+    "Order of the clicks",
+    lambda found: found.below >= BELOW and found.jumps < UNSORTED * found.below,
+    cause=("outcome", "click model"),
+)
 def clicks_on_top(found: OutcomeShape) -> Statement | None:
-    if not found.jumps < UNSORTED * found.below:
-        return None
     if found.partial < PARTLY * found.all_of:
         return None
     return warning(

@@ -109,10 +109,13 @@ def small_ess_share(found: Row) -> Statement | None:
     )
 
 
-@finding("few-rewards", "Rewarded impressions", cause=("overlap", "tail"))
-def few_rewards(found: Row) -> Statement | None:
-    if not found.effective_rewards * found.ess_ratio < FEW_REWARDS:
-        return None
+@finding(
+    "few-rewards",
+    "Rewarded impressions",
+    lambda found: found.effective_rewards * found.ess_ratio < FEW_REWARDS,
+    cause=("overlap", "tail"),
+)
+def few_rewards(found: Row) -> Statement:
     if found.effective_rewards == 0:
         return serious(
             "No impression with weight under this policy has a reward, so the interval has no width.",
@@ -152,7 +155,7 @@ def large_weight(found: Row) -> Statement | None:
     )
 
 
-@finding("clipped", "Clipped weights", cause="assumption")
+@finding("clipped", "Clipped weights", lambda found: found.kind.bound is not None, cause="assumption")
 def clipped(found: Row) -> Statement | None:
     kind, bound = found.kind, found.kind.bound
     if bound is None or not found.normalised or not found.control < LITTLE:
@@ -170,12 +173,12 @@ def clipped(found: Row) -> Statement | None:
     )
 
 
-@finding("heavy-tail", "Tail of the weights", cause=("overlap", "weights", "tail"))
+@finding("heavy-tail", "Tail of the weights", lambda found: found.hidden is None, cause=("overlap", "weights", "tail"))
 def heavy_tail(found: Row) -> Statement | None:
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
     index = found.estimate.tail_index or 0.0
-    if not (not found.kind.bound and found.hidden is None and index > HEAVY):
+    if found.kind.bound or not index > HEAVY:
         return None
     further = ", use an item-level estimator" if items_help(found.slots, found.kind.weighs) else ""
     return Statement.of(
@@ -205,9 +208,9 @@ def hidden_mass(found: Row) -> Statement | None:
     )
 
 
-@finding("heavy-rewards", "Tail of the rewards", cause="tail")
+@finding("heavy-rewards", "Tail of the rewards", lambda found: found.reward_skewness > SKEWED, cause="tail")
 def heavy_rewards(found: Row) -> Statement | None:
-    if found.reward_index is None or not found.reward_skewness > SKEWED:
+    if found.reward_index is None:
         return None
     return warning(
         "A few large rewards determine the value, and larger ones are likely to come (Pareto index up to "
@@ -229,7 +232,7 @@ def sampled_twice(odd: OddMean) -> bool:
     return odd.factor > FACTOR and LEAST < odd.mean.value / odd.factor < MOST
 
 
-@finding("double-subsampling", "Mean weight", cause="mean weight", explains="mean weight")
+@finding("double-subsampling", "Mean weight", odd_mean, cause="mean weight", explains="mean weight")
 def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | None:
     odd = odd_mean(found)
     if odd is None or not sampled_twice(odd):
@@ -249,9 +252,9 @@ def counted_propensities(_: Row) -> Statement:
     )
 
 
-@finding("clustered", "Clusters", cause="dependence")
+@finding("clustered", "Clusters", lambda found: (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT, cause="dependence")
 def clustered(found: ClustersEvidence) -> Statement | None:
-    if found.column is None or not found.chosen or not (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT:
+    if found.column is None or not found.chosen:
         return None
     return note(
         f"Rows with the same `{found.column}` are correlated (design effect {found.design_effect:.1f}): the interval "
