@@ -16,9 +16,11 @@ from offrank.report.document import Claim, Document, Section
 from offrank.simulation.banners import BannerWorld
 from offrank_papers.registry import REPRODUCTIONS, Reproduction, reproduce
 
+SOURCE = Path(__file__).parents[1] / "src"
 SMALL = BannerWorld(6_000, slots=(3, 4), candidates=6, models=4, queries=50)
 
 
+@pytest.mark.turns(3, SOURCE)
 @pytest.mark.slow
 def test_the_papers_main_claims_hold(tmp_path: Path) -> None:
     made = reproduce("non-shuffled", tmp_path, scale=0.1)

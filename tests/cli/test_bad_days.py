@@ -202,6 +202,7 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.turns(3)
 def test_streams_that_are_closed_or_full(folder: Path) -> None:
     assert shell("inspect log.parquet --json out.json --quiet >&- 2>&- <&-").returncode == 0
     assert Path("out.json").read_text().startswith("{")
@@ -277,6 +278,7 @@ def told(folder: Path) -> tuple[str, dict[str, object], bytes]:
     return said, {name: facts[name] for name in ("estimates", "verdicts", "checks")}, (folder / "out.csv").read_bytes()
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", ["de_DE", "tr_TR"])
 def test_another_locale_gives_the_same(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Germans and Turks write 0,5; the capital of a Turkish i has a dot."""

@@ -52,6 +52,7 @@ def interval(name: str, found: FitResult) -> tuple[np.ndarray, np.ndarray]:
     return low[SURE[name]], high[SURE[name]]
 
 
+@pytest.mark.turns(3)
 @every
 @pytest.mark.parametrize("oracle", [True, False])
 def test_intervals_have_the_truth(name: str, oracle: bool) -> None:

@@ -99,6 +99,7 @@ def jackknife(statistic: Callable[[Sessions], np.ndarray], sessions: Sessions) -
     return np.sqrt((n - 1) * np.var(values, axis=0))
 
 
+@pytest.mark.turns(3)
 def test_standard_errors_are_those_of_the_jackknife() -> None:
     def both(some: Sessions) -> np.ndarray:
         true, other = (np.array(expected(model, *some)) for model in (TRUE, OTHER))

@@ -191,6 +191,7 @@ def _orders() -> list[list[int]]:
     return [list(order) for order in itertools.permutations(range(ITEMS))]
 
 
+@pytest.mark.turns(3)
 def test_the_network_learns(train: pa.Table, models: dict[str, Fitted], unseen: pa.Table) -> None:
     pytest.importorskip("jax")
     network = PBM(attraction="network").fit(train)

@@ -122,6 +122,7 @@ def test_the_trace_is_the_likelihood_of_the_stories() -> None:
     assert model.learn(data, start=begin).trace[0] == pytest.approx(likelihood, rel=1e-12)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("text", sorted(set(CLICK_MODELS) - {"mixture", "ncm", "cacm", "cascade"}))
 def test_a_component_learns_what_it_learns_alone(text: str) -> None:
     """The cascade model rules second clicks out: where every session has one, all of it is the other's."""

@@ -58,6 +58,7 @@ def test_the_curve_is_not_bent_by_rankers_that_know() -> None:
     assert noise.max() < 0.03
 
 
+@pytest.mark.turns(3)
 def test_intervals_cover_the_truth(learnt: FitResult) -> None:
     assert 0.85 < covered(WORLD, learnt, "attraction", WORLD.attraction) < 0.95
     curves = [covered(WORLD, WORLD.learnt(4000, seed), "examination", CURVE) for seed in range(16)]
@@ -99,6 +100,7 @@ def of_documents() -> ClickCounts:
     return ClickCounts(document, cell, shown.astype(float), clicked.astype(float), len(DOCUMENTS), 2)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("prior", [Beta(1.0, 4.0), Beta(0.5, 0.7), Beta(8.0, 20.0)])
 @pytest.mark.parametrize("false", [0.0, 0.1])
 def test_posteriors_are_those_of_numerical_integration(prior: Beta, false: float) -> None:

@@ -57,6 +57,7 @@ sortings = pytest.mark.parametrize("temperature", [1.0, 0.3, 0.1])
 kinds = pytest.mark.parametrize("kind", ["graded", "continuous"])
 
 
+@pytest.mark.turns(3)
 @kinds
 @sortings
 def test_satisfactions_are_in_their_intervals_or_said_to_be_unknown(
@@ -71,6 +72,7 @@ def test_satisfactions_are_in_their_intervals_or_said_to_be_unknown(
     assert (high - low).mean() < 0.7  # nobody passes by saying nothing
 
 
+@pytest.mark.turns(3)
 @kinds
 @sortings
 def test_trust_is_in_its_intervals_or_said_to_be_unknown(kind: str, temperature: float, tmp_path: Path) -> None:

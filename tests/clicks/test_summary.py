@@ -41,6 +41,7 @@ def test_ubm_prints_its_table_whatever_the_number_of_items(items: int, slots: in
     assert rows == expected
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("items", "slots"), [(9, 4), (3, 4), (1, 1)])
 @pytest.mark.parametrize("text", EVERY)
 def test_every_model_prints_what_its_tables_are(text: str, items: int, slots: int) -> None:

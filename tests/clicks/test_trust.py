@@ -56,6 +56,7 @@ def test_it_predicts_what_the_position_based_model_cannot(learnt: FitResult) -> 
     assert errors[0] < 0.8 * errors[1]
 
 
+@pytest.mark.turns(3)
 def test_without_trust_it_is_the_position_based_model() -> None:
     curve = 1 / np.arange(1.0, RANKS + 1)
     world = World(PBM(), {"examination": curve})

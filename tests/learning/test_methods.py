@@ -23,6 +23,7 @@ from offrank.simulation.adverts import AdvertWorld
 from tests.learning.worlds import LINEAR, WORLD, examples, prepared, source, store
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", LINEAR)
 def test_the_same_seed_gives_the_same_bits(name: str) -> None:
     data = prepared()[0]

@@ -20,7 +20,7 @@ MUCH = "plackett_luce(old)"
 #: of the targets of that policy, each with its part of the estimators: every target and every estimator once
 PARTS = 1 if WHOLE else 10
 #: of the estimators by each of the others
-FEW = 6
+FEW = 12
 CASES = [("partial", logging) for logging in policies() if logging != MUCH] + [("full", "logged")]
 #: large groups are begun first: the longest test does not end the run alone
 FIRST = pytest.mark.xdist_group("metamorphic slates")
@@ -84,6 +84,7 @@ def test_sampled_slates_follow_from_what_a_row_holds(logging: str) -> None:
     assert unforeseen(asked("partial", logging, SAMPLED), SAMPLED_KEEP) == []
 
 
+@pytest.mark.turns(3)
 def test_drawn_slates_follow_from_the_number_of_a_row() -> None:
     here = Asked("long", "uniform", tuple(map(written_out, SOME_POLICIES[1:])), "direct(cascade)")
     kept = at_once("items named by text", "rows in other batches", "an unread column")

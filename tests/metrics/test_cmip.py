@@ -343,6 +343,7 @@ def test_exchanges_keep_grades_and_halves_keep_clusters() -> None:
         assert set(zip(half.relevance[:, 0], half.cluster, strict=True)) < whole
 
 
+@pytest.mark.turns(3)
 def test_the_published_estimator_is_biased_as_published() -> None:
     pytest.importorskip("lightgbm")
     found = cmip(*copula(5_000, 0.0, seed=0), method="paper")
@@ -360,6 +361,7 @@ def test_the_published_estimator_says_which_grades_had_no_partner() -> None:
     assert found.p_value in {1 / 2, 1}
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("rho", [0.0, 0.6])
 def test_the_cross_fitted_classifier(rho: float) -> None:
     pytest.importorskip("lightgbm")
@@ -369,6 +371,7 @@ def test_the_cross_fitted_classifier(rho: float) -> None:
     assert found.dependent() is bool(rho)
 
 
+@pytest.mark.turns(3)
 def test_the_classifier_keeps_clusters_together() -> None:
     pytest.importorskip("lightgbm")
     # Ten copies of each document: trees that have seen a copy would know their exchanged partners for strangers.

@@ -67,6 +67,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("form", FORMS, ids=repr)
 def test_a_log_in_any_form_gives_the_same_roles_and_answers(form: Form) -> None:
     rng = np.random.default_rng(3)

@@ -215,6 +215,7 @@ def shop(path: Path, clicks: str, of_duckdb: bool) -> list[str]:
     return [f"{path}:shown", f"{path}:tapped"]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("of_duckdb", [False, True])
 def test_two_tables_of_a_database_are_joined_as_two_files_are(of_duckdb: bool, tmp_path: Path) -> None:
     named = shop(tmp_path / "shop.db", "search text, sku text", of_duckdb)

@@ -100,6 +100,7 @@ def test_an_address_that_does_not_answer() -> None:
         offrank.read_log("nowhere://a/b")
 
 
+@pytest.mark.turns(3)
 def test_options_of_a_format(tmp_path: Path) -> None:
     (tmp_path / "men.csv").write_text("item_id,position,click,propensity_score\n2,1,1,.5\n", encoding="utf-8")
     chosen = open_bandit(n_items=4)

@@ -128,6 +128,7 @@ def test_an_error_in_a_part_comes_through(own: bool) -> None:
         pool.shutdown()
 
 
+@pytest.mark.turns(3)
 def test_an_error_in_another_process_comes_through_whole() -> None:
     with (
         ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,

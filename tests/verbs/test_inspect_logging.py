@@ -252,6 +252,7 @@ def test_a_prediction_is_no_outcome_and_what_is_in_doubt_is_asked() -> None:
     assert {one.name: one.use for one in offrank.inspect(shown_only).columns}["likes"] == "doubtful"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", ["uniform", "plackett_luce", "sharp", "fixed", "arms", "hidden"])
 def test_the_order_of_rows_changes_nothing(kind: str) -> None:
     log = drawn.log(kind)
