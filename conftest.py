@@ -18,6 +18,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.night import WHOLE, due
 
+pytest_plugins = ["tests.tiers"]
+
 # Compiling on first use takes longer than any deadline; the examples in CI are the same in every run.
 _COMMON = {"deadline": None, "max_examples": 50, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("offrank", **_COMMON)
