@@ -20,8 +20,8 @@ from offrank.estimators.fold import CLICKS, REWARD, ROWS, by_history, of_arm
 from offrank.evaluation.ab_test import ArmsCompared, ArmsPair
 from offrank.findings import cautions_for
 from offrank.findings.assumptions import DisagreementEvidence
-from offrank.inference.spread import Inference
-from offrank.inference.unseen import Tail, unseen
+from offrank.inference.mean_intervals import Inference
+from offrank.inference.rare_rewards import Tail, unseen
 from offrank.sums import Mean, Moments, MomentsFold, NamedColumns, Sample, Sums, mean_by_block, ratio
 from offrank.sums._kernels import bucket_of
 from offrank.sums.buckets import BUCKETS

@@ -34,7 +34,7 @@ from offrank.learning.preparation import Preparation
 from offrank.learning.reductions import passes
 from offrank.learning.regression import Regression
 from offrank.learning.search import Search
-from offrank.policies.written import Logged
+from offrank.policies.logged_probabilities import Logged
 from offrank.simulation.adverts import AdvertWorld
 
 BITS = 20

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.estimators import estimator
-from offrank.inference.spec import IntervalSpec
+from offrank.inference.clusters_and_level import IntervalSpec
 from offrank.language.formatting import percent
 from offrank.language.from_text import CANDIDATE_ESTIMATORS
 from offrank.log.batch import Contexts, Floats

@@ -23,9 +23,9 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_svmlight_file
 
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.readers.svmlight import read_svmlight, write_svmlight
-from offrank.simulation.judged import mslr_like
+from offrank.simulation.mslr_like import mslr_like
 
 SMALL = 25
 REFERENCE = "scikit-learn, a piece"

@@ -10,7 +10,7 @@ import pytest
 import offrank
 from offrank import EpsilonUniform
 from offrank.errors import UsageError
-from offrank.policies.written import Logged
+from offrank.policies.logged_probabilities import Logged
 from offrank.running.executors import run
 from offrank.simulation.adverts import AdvertWorld
 from offrank.testing import check_fold

@@ -14,7 +14,7 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank_papers.expectations import Expectations
 from offrank_papers.resume import Heed
 from offrank_papers.slates import SlatesDesign, made, resume

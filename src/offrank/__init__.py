@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.filtered import Filtered as Filtered
     from .policies.interleaved import Interleaved as Interleaved
     from .policies.linear import Linear as Linear
+    from .policies.logged_probabilities import Logged as Logged
+    from .policies.logged_probabilities import Written as Written
     from .policies.noisy import Noisy as Noisy
     from .policies.pinned import Pinned as Pinned
     from .policies.plackett_luce import PlackettLuce as PlackettLuce
@@ -48,8 +50,6 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .policies.top import Top as Top
     from .policies.unconfirmed import Unconfirmed as Unconfirmed
     from .policies.uniform import Uniform as Uniform
-    from .policies.written import Logged as Logged
-    from .policies.written import Written as Written
     from .readers.convert import convert as convert
     from .readers.log import read_log as read_log
     from .running.checkpoint import CheckpointFolder as CheckpointFolder
@@ -91,7 +91,7 @@ _HOMES = {
     "Inspection": "inspection.result",
     "Interleaved": "policies.interleaved",
     "Linear": "policies.linear",
-    "Logged": "policies.written",
+    "Logged": "policies.logged_probabilities",
     "Noisy": "policies.noisy",
     "OffrankError": "errors",
     "Pinned": "policies.pinned",
@@ -107,7 +107,7 @@ _HOMES = {
     "Uniform": "policies.uniform",
     "UnreadTable": "inspection.unread_table",
     "Verdict": "findings.verdict",
-    "Written": "policies.written",
+    "Written": "policies.logged_probabilities",
     "check": "verbs.check",
     "compare": "verbs.compare",
     "convert": "readers.convert",

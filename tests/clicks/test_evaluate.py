@@ -17,7 +17,7 @@ import offrank
 from offrank.clicks import PBM, Evaluated, Evaluations
 from offrank.clicks.evaluation import PredictionFold
 from offrank.errors import ColumnError, OffrankError, UsageError
-from offrank.inference.spec import IntervalSpec
+from offrank.inference.clusters_and_level import IntervalSpec
 from offrank.language.formatting import with_half
 from offrank.readers.log import read_log
 from offrank.sums.base import total

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from offrank.inference.pareto import law
-from offrank.inference.unseen import unseen
+from offrank.inference.rare_rewards import unseen
 from offrank.sums import MomentsFold, Sample
 from tests.inference.numbered import numbered
 

@@ -18,7 +18,7 @@ from offrank.learning.preparation import Preparation, Survey
 from offrank.learning.reductions import Scorer
 from offrank.learning.search import Search, judge_slates
 from offrank.policies.linear import Encoding, Linear, Model
-from offrank.policies.written import Logged
+from offrank.policies.logged_probabilities import Logged
 from offrank.simulation.adverts import AdvertWorld
 from tests.learning.worlds import LINEAR, WORLD, examples, prepared, source, store
 

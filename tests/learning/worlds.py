@@ -13,7 +13,7 @@ from offrank.learning.boosting import Boosting
 from offrank.learning.examples import Data, Examples, Store
 from offrank.learning.preparation import Preparation, Survey
 from offrank.log.source import Source
-from offrank.policies.written import Logged
+from offrank.policies.logged_probabilities import Logged
 from offrank.simulation.adverts import AdvertWorld
 
 #: methods that learn a linear scorer from impressions one by one

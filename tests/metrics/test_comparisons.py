@@ -10,14 +10,14 @@ import pytest
 import offrank
 from offrank import metrics
 from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError, SpellingError, UsageError
-from offrank.inference.spec import IntervalSpec
+from offrank.inference.clusters_and_level import IntervalSpec
 from offrank.metrics.comparisons import METRICS, metric
 from offrank.metrics.fold import ComparisonsFold, clicked
 from offrank.policies.epsilon import EpsilonUniform
+from offrank.policies.logged_probabilities import Logged
 from offrank.policies.plackett_luce import PlackettLuce
 from offrank.policies.top import Top
 from offrank.policies.uniform import Uniform
-from offrank.policies.written import Logged
 from offrank.testing.conformance import check_fold
 from offrank.testing.exact import World
 from offrank.testing.laws import Situation

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from offrank.errors import EmptyLogError, LogError, UsageError
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.readers import svmlight
 from offrank.readers.svmlight import read_svmlight, write_svmlight
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.readers.svmlight import read_svmlight
-from offrank.simulation.judged import stratified
+from offrank.simulation.mslr_like import stratified
 from offrank.simulation.rankers import LambdaMART
 
 SETS = [

@@ -8,9 +8,9 @@ from typing import Any, get_args
 import pytest
 
 from offrank.evaluation.metadata import Status
-from offrank.evaluation.pages.answers import TRUST, answers
 from offrank.evaluation.pages.document import findings_of, groups
 from offrank.evaluation.pages.estimates import grouped_estimator
+from offrank.evaluation.pages.headline import TRUST, answers
 from offrank.findings.reasons import CLICKS_LOGGED, ONE_LOOK, Reason
 from offrank.findings.verdict import Trust, Verdict
 from offrank.language.assumptions import ADDITIVE

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offrank.errors import EmptyLogError, UsageError
-from offrank.log.judged import Judged
-from offrank.simulation.judged import stratified
+from offrank.log.graded_queries import Judged
+from offrank.simulation.mslr_like import stratified
 
 
 def judged(*grades: list[float]) -> Judged:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from offrank.errors import UsageError
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.readers.svmlight import read_svmlight, write_svmlight
-from offrank.simulation.judged import mslr_like
+from offrank.simulation.mslr_like import mslr_like
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ import offrank
 from offrank.clicks import CM
 from offrank.errors import ColumnError, UsageError
 from offrank.log.batch import Floats, LogBatch
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.log.source import Needs
 from offrank.policies.base import Policy
 from offrank.simulation import JudgedWorld, SimulatedSource, mslr_like, stratified

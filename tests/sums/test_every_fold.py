@@ -23,7 +23,7 @@ from offrank.clicks import click_model
 from offrank.clicks.covariates import FeatureColumns
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.inference.spec import IntervalSpec
+from offrank.inference.clusters_and_level import IntervalSpec
 from offrank.log.batch import Labels, LogBatch
 from offrank.log.source import Needs
 from offrank.metrics.comparisons import metric

@@ -9,8 +9,8 @@ import numpy as np
 
 from offrank.evaluation import arguments
 from offrank.log.source import Source
+from offrank.policies.logged_probabilities import Logged
 from offrank.policies.uniform import Uniform
-from offrank.policies.written import Logged
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Section
 from offrank.running.executors import run

@@ -22,9 +22,9 @@ from offrank.learning.search import Search
 from offrank.log.source import Source
 from offrank.policies.base import Policy
 from offrank.policies.learnt import policies_of
+from offrank.policies.logged_probabilities import Logged
 from offrank.policies.splits import OneSlot, Split
 from offrank.policies.uniform import Uniform
-from offrank.policies.written import Logged
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Section
 from offrank.simulation.adverts import AdvertWorld

@@ -8,8 +8,8 @@ import numpy as np
 
 from offrank.findings import cautions_for
 from offrank.findings.row import NO_NUMBER, Row
+from offrank.inference.mean_intervals import Inference
 from offrank.inference.pareto import tail_index
-from offrank.inference.spread import Inference
 from offrank.log.batch import Floats, LogBatch
 from offrank.log.source import Needs
 from offrank.policies.base import Policy

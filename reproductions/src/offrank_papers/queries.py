@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.readers.svmlight import read_svmlight
-from offrank.simulation.judged import mslr_like
+from offrank.simulation.mslr_like import mslr_like
 
 
 def judged_queries(log: Any, queries: int, seed: int) -> tuple[Judged, str]:

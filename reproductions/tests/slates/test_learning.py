@@ -12,7 +12,7 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.estimators.pseudoinverse.gamma import action_rewards
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.report.document import Section
 from offrank_papers.slates.learning import CODE, FOLDS, PI_OPT, SUP, TEXT, Experiment, LearningDesign
 from offrank_papers.slates.table_1 import learning, signal_share

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from offrank.errors import UsageError
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank_papers.slates.overlap import PAIRS, agreement, overlap
 from offrank_papers.slates.rankers import RANKERS, RankedSets
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from offrank.errors import UsageError
-from offrank.log.judged import Judged
-from offrank.simulation.judged import mslr_like
+from offrank.log.graded_queries import Judged
+from offrank.simulation.mslr_like import mslr_like
 from offrank_papers.slates.rankers import (
     LASSO_BODY,
     LASSO_TITLE,

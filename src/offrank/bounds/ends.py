@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..findings.verdict import Decision, Trust
-from ..inference.spread import Inference
+from ..inference.mean_intervals import Inference
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name, ratio
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
@@ -19,7 +19,7 @@ from ..sums.base import Fold, Sample, Tee
 from ..sums.buckets import BUCKETS_OF_A_GROUP
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
-from ..sums.named import ByName, NamedColumns
+from ..sums.named_sums import ByName, NamedColumns
 from .ends import OF_DRAW, OF_PART, ROW_COUNT, of_part
 from .knowledge import Knowledge
 

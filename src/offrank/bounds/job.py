@@ -11,7 +11,7 @@ import numpy as np
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..inference.spec import AUTO, IntervalSpec
+from ..inference.clusters_and_level import AUTO, IntervalSpec
 from ..log.source import Needs, Source, has, has_clicks
 from ..policies.base import Policy
 from ..policies.fit import fitted

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.arms import AlongEvidence, Ramp, Window
-from ..inference.spec import CLUSTERS
+from ..inference.clusters_and_level import CLUSTERS
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source, has
 from ..policies.base import Policy

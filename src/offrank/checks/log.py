@@ -11,7 +11,7 @@ from .. import findings
 from ..findings.log import LogEvidence, never_drawn
 from ..findings.odd_mean import LawEvidence
 from ..findings.registry import CAUSES, SEVERITIES, Cause
-from ..inference.spread import Inference
+from ..inference.mean_intervals import Inference
 from ..log.source import Needs, Source, has
 from ..policies.base import Policy
 from ..policies.fit import counted_by, counts
@@ -19,7 +19,7 @@ from ..running.quantities import Quantities, Quantity
 from ..sums.estimate import Caution
 from ..sums.mean import ratio
 from ..sums.moments import Moments
-from ..sums.named import NamedColumns, Sums
+from ..sums.named_sums import NamedColumns, Sums
 from ..sums.outcome_shape import OutcomeShapeFold
 from .along import along_folds
 from .calibration import CalibrationFold

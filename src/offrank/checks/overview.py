@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference.spec import BUCKETS_OF, IntervalSpec
+from ..inference.clusters_and_level import BUCKETS_OF, IntervalSpec
 from ..log.batch import LogBatch
 from ..log.hashing import distinct_codes, hashed
 from ..sums.base import Fold, Sample, Tee
 from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
 from ..sums.mean import ratio
-from ..sums.named import NamedColumns
+from ..sums.named_sums import NamedColumns
 from ..sums.sampled import Sketch, sketch
 
 KEPT = 4096

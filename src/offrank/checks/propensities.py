@@ -11,9 +11,9 @@ from ..errors import AbilityError
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
+from ..policies.logged_probabilities import Logged
 from ..policies.propensities import propensities
 from ..policies.uniform import Uniform
-from ..policies.written import Logged
 from ..sums.base import Fold, Sample, total
 from ..sums.group_by import GroupBy, Groups, by_slots
 from ..sums.moments import Moments, MomentsFold

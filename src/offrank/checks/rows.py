@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import EmptyLogError
 from ..findings.weights import ClustersEvidence
-from ..inference.spread import Inference
+from ..inference.mean_intervals import Inference
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy

@@ -12,8 +12,8 @@ from ..findings.odd_mean import NEAR
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
+from ..policies.logged_probabilities import Logged
 from ..policies.propensities import propensities
-from ..policies.written import Logged
 from ..sums.base import Fold
 from .propensities import Agreement
 

@@ -16,8 +16,8 @@ from ..findings import cautions_for
 from ..findings.clicks import PredictionEvidence
 from ..findings.rows import TrainingEvidence
 from ..frames import plain
-from ..inference.spec import IntervalSpec
-from ..inference.spread import Inference
+from ..inference.clusters_and_level import IntervalSpec
+from ..inference.mean_intervals import Inference
 from ..language.formatting import with_half
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
@@ -26,7 +26,7 @@ from ..sums.base import Fold, Sample, Tee
 from ..sums.estimate import Caution, Interval
 from ..sums.fingerprint import FingerprintFold
 from ..sums.mean import Mean, Name, ratio
-from ..sums.named import ByName, NamedColumns, Sums
+from ..sums.named_sums import ByName, NamedColumns, Sums
 from ..sums.outcome_shape import OutcomeShapeFold
 from ..sums.same_log import share_learnt
 from .base import refuse_sorted

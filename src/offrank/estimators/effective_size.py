@@ -22,7 +22,7 @@ import numpy as np
 from ..log.batch import Floats, Integers, LogBatch
 from ..sums.base import Fold, Sample
 from ..sums.mean import Name
-from ..sums.named import ByName, NamedColumns
+from ..sums.named_sums import ByName, NamedColumns
 from . import _kernels_slots
 from .base import Terms
 

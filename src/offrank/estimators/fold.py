@@ -20,7 +20,7 @@ from ..policies.propensities import propensities
 from ..sums.base import Fold, Sample
 from ..sums.group_by import Grouping
 from ..sums.mean import Mean, Name, excess, ratio
-from ..sums.named import ByName, NamedColumns
+from ..sums.named_sums import ByName, NamedColumns
 from . import _kernels, _kernels_slots
 from .base import Estimator, Reference, Terms, Weighted, refuse_impossible, terms_of
 from .effective_size import BLOCKS, EffectiveSizeTerms, columns_without_moments

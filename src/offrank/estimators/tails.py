@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inference.unseen import Tail, unseen
+from ..inference.rare_rewards import Tail, unseen
 from ..log.batch import Floats
 from ..sums.mean import Name
-from ..sums.named import Sums
+from ..sums.named_sums import Sums
 from .effective_size import Marks
 from .fold import CLICKS, REWARD, Layout
 

@@ -21,7 +21,7 @@ from ..log.batch import Floats
 from ..policies.base import Policy
 from ..sums.estimate import Caution, Estimate, Interval
 from ..sums.mean import Mean, combined, ratio, relative
-from ..sums.named import ByName, Sums
+from ..sums.named_sums import ByName, Sums
 from .candidates import Rows
 from .counts import Counts
 

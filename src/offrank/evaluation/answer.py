@@ -24,8 +24,8 @@ from .candidates import Pick, selected
 from .counts import Counts
 from .estimates import Estimates, Found, Key, Numbers
 from .log_counts import LogCounts
+from .log_pass import Pass
 from .question import BoundsAsked, Plan, Question
-from .reduction import Pass
 from .result import Result, refuse_empty
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.log import unfit
 from ..findings.verdict import on_log
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..log.batch import RunCache
 from ..log.source import Needs, ShownAbility, Source
 from ..policies.base import Policy
@@ -38,8 +38,8 @@ from ..wording import Option, Wording
 from . import log_checks, reproducibility
 from .counts import Counts
 from .estimates import Estimates
+from .log_pass import Pass
 from .metadata import Check, LogRead, ResultMetadata
-from .reduction import Pass
 from .refutation import judged_log
 from .result import Result
 

@@ -20,17 +20,17 @@ from ..estimators.tails import reward_tails
 from ..findings import cautions_for, explained, has_cause
 from ..findings.reasons import Facts
 from ..findings.row import NO_NUMBER, Row
+from ..inference.clusters_and_level import AUTO, IntervalSpec
+from ..inference.mean_intervals import Inference
 from ..inference.pareto import tail_index
-from ..inference.spec import AUTO, IntervalSpec
-from ..inference.spread import Inference
 from ..language.assumptions import as_model, needs_curve
 from ..policies.base import Policy
 from ..policies.fit import counts
 from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS, Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
-from ..sums.named import ByName, Sums
+from ..sums.named_sums import ByName, Sums
 from .provenance import NOTHING, Provenance
-from .unseen import rare_rewards, with_unseen_rewards
+from .unseen_rewards import rare_rewards, with_unseen_rewards
 
 POWER = 0.8
 """The power at which a detectable difference is reported."""

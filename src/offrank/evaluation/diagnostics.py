@@ -17,7 +17,7 @@ from ..estimators.bounded import cut_to
 from ..estimators.family import Family
 from ..estimators.fold import ROWS
 from ..findings.row import Row
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
@@ -26,7 +26,7 @@ from ..sums.base import Fold, Sample, total
 from ..sums.estimate import Estimate, Interval
 from ..sums.mean import ratio, with_control
 from ..sums.moments import Moments, MomentsFold, without
-from ..sums.named import NamedColumns
+from ..sums.named_sums import NamedColumns
 from .counts import Counts
 from .metadata import Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 

@@ -20,7 +20,7 @@ from ..sums.mean import Mean
 from .ab_test import ArmsPair
 from .candidates import Rows, span
 from .counts import Counts
-from .unseen import rare_rewards
+from .unseen_rewards import rare_rewards
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 

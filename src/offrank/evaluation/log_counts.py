@@ -26,10 +26,10 @@ from .counts import Counts
 from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
+from .log_pass import Pass, listed
 from .metadata import LogRead, ResultMetadata
 from .pages.document import are_days
 from .provenance import facts_of, facts_of_log
-from .reduction import Pass, listed
 from .refutation import judged_group, judged_log
 from .release_rule import released
 from .result import Result, Side

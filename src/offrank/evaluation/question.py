@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..estimators.base import Estimator
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..language.argument import Unwritten, plain_argument
 from ..language.from_text import USUAL_ESTIMATORS, USUAL_OF_ARMS, impression_totals, reward_range
 from ..log.source import Source

@@ -15,7 +15,7 @@ from ..inference.betting import chance_above
 from ..policies.base import Policy
 from ..sums.estimate import Caution
 from ..sums.mean import Name
-from ..sums.named import Sums
+from ..sums.named_sums import Sums
 from .counts import Counts
 
 

@@ -29,9 +29,9 @@ from ..wording import Option, Wording
 from . import reproducibility
 from .ab_test import OF_STATE
 from .log_counts import LogCounts
+from .log_pass import Pass
 from .provenance import Provenance
 from .question import Question
-from .reduction import Pass
 
 FORM = "evaluation"
 TOTALS = "totals"

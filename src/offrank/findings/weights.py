@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..inference.unseen import hides
+from ..inference.rare_rewards import hides
 from ..language.formatting import percent
 from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
 from ..wording import EstimatorOption, Option, Wording, joined

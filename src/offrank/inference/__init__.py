@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from ..language.registry import later as _later
 
 if TYPE_CHECKING:
+    from .clusters_and_level import IntervalSpec
+    from .mean_intervals import Inference
     from .pareto import tail_index
     from .registry import INTERVALS, interval
-    from .spec import IntervalSpec
-    from .spread import Inference
 else:  # arguments of the command line do without what computes
     __getattr__ = _later(
         __name__,
         {
             "INTERVALS": "registry",
-            "Inference": "spread",
-            "IntervalSpec": "spec",
+            "Inference": "mean_intervals",
+            "IntervalSpec": "clusters_and_level",
             "interval": "registry",
             "tail_index": "pareto",
         },

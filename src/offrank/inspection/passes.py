@@ -30,10 +30,10 @@ from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
 from ..log.texts import Texts
 from ..policies.base import Policy
+from ..policies.logged_probabilities import Logged
 from ..policies.ranking import Ranking
 from ..policies.top import Top
 from ..policies.uniform import Uniform
-from ..policies.written import Logged
 from ..readers.description import Layout
 from ..readers.log_columns import LogColumn, describe_columns
 from ..readers.long import LongLog

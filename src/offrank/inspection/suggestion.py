@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import AbilityError, ColumnError
 from ..evaluation.answer import answered
 from ..evaluation.question import Question, planned
-from ..inference.spec import AUTO, IntervalSpec
+from ..inference.clusters_and_level import AUTO, IntervalSpec
 from ..log.source import ShownAbility, Source
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform

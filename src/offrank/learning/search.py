@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import LogError, UsageError
 from ..estimators.pseudoinverse.estimator import portions
-from ..inference.spread import Inference
+from ..inference.mean_intervals import Inference
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.splits import Part
@@ -18,7 +18,7 @@ from ..sums.base import Sample
 from ..sums.estimate import Interval
 from ..sums.mean import ratio
 from ..sums.moments import MomentsFold
-from ..sums.named import NamedColumns, Sums
+from ..sums.named_sums import NamedColumns, Sums
 from .boosting import Boosting
 from .contexts import ContextSums
 from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, Store, by_item

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..estimators.base import refuse_impossible
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
@@ -20,7 +20,7 @@ from ..policies.propensities import propensities
 from ..sums.base import Fold, Sample, Tee
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
-from ..sums.named import NamedColumns
+from ..sums.named_sums import NamedColumns
 from ..wording import Option, Wording
 from . import _kernels
 from .comparisons import Comparison

@@ -11,8 +11,8 @@ from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
 from ..findings.measure import ComparisonEvidence
-from ..inference.spec import AUTO, IntervalSpec
-from ..inference.spread import Inference
+from ..inference.clusters_and_level import AUTO, IntervalSpec
+from ..inference.mean_intervals import Inference
 from ..log.source import Source
 from ..policies.base import Policy
 from ..policies.fit import counts, fitted

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .epsilon import EpsilonUniform
     from .filtered import Filtered
     from .interleaved import Interleaved
+    from .logged_probabilities import Logged, Written
     from .noisy import Noisy
     from .pinned import Pinned
     from .plackett_luce import PlackettLuce
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from .top import Top
     from .unconfirmed import Unconfirmed
     from .uniform import Uniform
-    from .written import Logged, Written
 
 __all__ = [
     "POLICIES",
@@ -72,7 +72,7 @@ _HOMES = {
     "Filtered": "filtered",
     "Fits": "base",
     "Interleaved": "interleaved",
-    "Logged": "written",
+    "Logged": "logged_probabilities",
     "Noisy": "noisy",
     "Pinned": "pinned",
     "PlackettLuce": "plackett_luce",
@@ -85,7 +85,7 @@ _HOMES = {
     "Top": "top",
     "Unconfirmed": "unconfirmed",
     "Uniform": "uniform",
-    "Written": "written",
+    "Written": "logged_probabilities",
 }
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name

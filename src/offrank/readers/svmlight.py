@@ -18,8 +18,8 @@ import numpy as np
 from ..errors import EmptyLogError, LogError, UsageError
 from ..language.files import atomic_write
 from ..log.batch import Floats, Integers
+from ..log.graded_queries import Judged
 from ..log.hashing import distinct_codes
-from ..log.judged import Judged
 from ..running.executors import Progress
 from .files import expand, suffix
 from .text import is_whole, line_blocks, lines, malformed, naturals, pairs, parse_numbers, words

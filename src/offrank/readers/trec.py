@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import EmptyLogError, LogError
 from ..language.files import atomic_write
-from ..log.judged import Judged
+from ..log.graded_queries import Judged
 from .files import expand
 from .text import is_whole, lines, malformed
 

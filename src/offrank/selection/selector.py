@@ -19,13 +19,13 @@ from ..estimators.family import Family, family
 from ..evaluation.arguments import estimators
 from ..evaluation.candidates import Pick
 from ..evaluation.counts import Counts
+from ..evaluation.log_pass import Pass
 from ..evaluation.question import Question
-from ..evaluation.reduction import Pass
 from ..evaluation.refutation import judged_log
 from ..findings import has_cause
 from ..findings.assumptions import SelectorEvidence
 from ..findings.row import Row
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..language.from_text import CANDIDATE_ESTIMATORS
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once

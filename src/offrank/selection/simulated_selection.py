@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import NoOverlapError, OffrankError
 from ..estimators.base import Estimator
 from ..estimators.fold import REWARD
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..log.source import Needs, Source

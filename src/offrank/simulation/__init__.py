@@ -1,7 +1,7 @@
 """Simulated worlds whose truth is known."""
 
 from .adverts import AdvertWorld
-from .judged import mslr_like, stratified
+from .mslr_like import mslr_like, stratified
 from .search import SearchWorld
 from .source import SimulatedSource
 from .truth import Truth

@@ -15,8 +15,8 @@ import numpy as np
 from ..errors import UsageError, optional
 from ..language.spelling import parse
 from ..log.batch import Floats
-from ..log.judged import Judged
-from .judged import Preset
+from ..log.graded_queries import Judged
+from .mslr_like import Preset
 
 ALWAYS = ("noisy_oracle", "uniform")
 """Rankers whose scores every simulated log has."""

@@ -10,12 +10,12 @@ import numpy as np
 
 from ..errors import ColumnError, UsageError
 from ..log.batch import Contexts, Floats, Integers
-from ..log.judged import Judged
+from ..log.graded_queries import Judged
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.top import Top
-from .judged import Preset
+from .mslr_like import Preset
 from .page_policies import InOrder, Placed
 from .rankers import EqualScores, NoisyOracle, Ranker
 from .truth import Truth, truth

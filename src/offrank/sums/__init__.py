@@ -8,7 +8,7 @@ from .histogram import Histogram, HistogramFold
 from .largest import LargestFold
 from .mean import Mean, adjusted, combined, excess, mean_by_block, ratio, relative, with_control
 from .moments import Moments, MomentsFold
-from .named import ByName, NamedColumns, Sums
+from .named_sums import ByName, NamedColumns, Sums
 from .totals import BootstrapFold
 
 __all__ = [

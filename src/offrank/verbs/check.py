@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..language import from_text
-from .deferred import arguments, check_pass, policies, reproducibility, spec
+from .deferred import arguments, check_pass, clusters_and_level, policies, reproducibility
 
 if TYPE_CHECKING:
     from ..evaluation.result import Result
@@ -60,7 +60,7 @@ def check(
     """
     source = arguments.source(log, columns)
     wanted, drawn = None if target is None else policies.policy(target), policies.policy(logging)
-    level = spec.IntervalSpec(confidence=confidence)
+    level = clusters_and_level.IntervalSpec(confidence=confidence)
     known = from_text.impression_totals(totals)
     result = check_pass.check_log(source, drawn, wanted, level, known, executor, progress)
     asked = {"columns": columns or None, "target": wanted, "logging": drawn, "totals": known, "confidence": confidence}

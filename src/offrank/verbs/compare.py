@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, choose_estimators, question, spec
+from .deferred import answer, choose_estimators, clusters_and_level, question
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -106,7 +106,7 @@ def compare(
     plan = question.planned_comparison(target, logging, estimators, examination, baseline, bounds=bounds)
     asked = question.Question(
         log=log,
-        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        spec=clusters_and_level.IntervalSpec(interval, confidence, cluster, replicates, seed),
         plan=plan,
         by=by,
         control=control,

@@ -11,6 +11,7 @@ __all__ = [
     "arguments",
     "check_pass",
     "choose_estimators",
+    "clusters_and_level",
     "measurements",
     "page",
     "policies",
@@ -18,19 +19,19 @@ __all__ = [
     "reproducibility",
     "selected_estimators",
     "simulated_selection",
-    "spec",
 ]
 
 if TYPE_CHECKING:
     from .. import policies
     from ..evaluation import answer, arguments, check_pass, question, reproducibility
-    from ..inference import spec
+    from ..inference import clusters_and_level
     from ..metrics import measurements, page
     from ..selection import selected_estimators, selector, simulated_selection
 else:
     answer = Later("..evaluation.answer", __package__)
     arguments = Later("..evaluation.arguments", __package__)
     check_pass = Later("..evaluation.check_pass", __package__)
+    clusters_and_level = Later("..inference.clusters_and_level", __package__)
     measurements = Later("..metrics.measurements", __package__)
     page = Later("..metrics.page", __package__)
     policies = Later("..policies", __package__)
@@ -39,7 +40,6 @@ else:
     selected_estimators = Later("..selection.selected_estimators", __package__)
     selector = Later("..selection.selector", __package__)
     simulated_selection = Later("..selection.simulated_selection", __package__)
-    spec = Later("..inference.spec", __package__)
 
 
 def choose_estimators(*given: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, choose_estimators, question, spec
+from .deferred import answer, choose_estimators, clusters_and_level, question
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -76,7 +76,7 @@ def estimate(
     """
     asked = question.Question(
         log=log,
-        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        spec=clusters_and_level.IntervalSpec(interval, confidence, cluster, replicates, seed),
         plan=question.planned(target, logging, estimators, examination),
         by=by,
         control=control,

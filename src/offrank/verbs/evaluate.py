@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, choose_estimators, question, spec
+from .deferred import answer, choose_estimators, clusters_and_level, question
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination, Target
@@ -94,7 +94,7 @@ def evaluate(
     """
     asked = question.Question(
         log=log,
-        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        spec=clusters_and_level.IntervalSpec(interval, confidence, cluster, replicates, seed),
         plan=question.planned(target, logging, estimators, examination, bounds=bounds),
         by=by,
         control=control,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..evaluation import arguments
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..language import Say, silent
 from ..language.argument import seed_number
 from ..language.outputs import refuse_outputs

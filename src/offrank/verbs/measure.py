@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .deferred import measurements, page, reproducibility, spec
+from .deferred import clusters_and_level, measurements, page, reproducibility
 
 if TYPE_CHECKING:
     from ..metrics.measurements import Models
@@ -71,7 +71,7 @@ def measure(
         score,
         logging,
         metrics,
-        spec=spec.IntervalSpec(interval, confidence, cluster, replicates, seed),
+        spec=clusters_and_level.IntervalSpec(interval, confidence, cluster, replicates, seed),
         by=by,
         columns=columns,
         executor=executor,

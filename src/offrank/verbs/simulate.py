@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from ..language import Say, silent
 from ..language.outputs import refuse_outputs
-from ..log.judged import Judged
+from ..log.graded_queries import Judged
 from ..readers.convert import convert
 from ..running.executors import Progress
-from ..simulation.judged import GENERATED, Preset, judged_queries, stratified
+from ..simulation.mslr_like import GENERATED, Preset, judged_queries, stratified
 from ..simulation.rankers import ALWAYS, rankers_of
 from ..simulation.simulated import Simulated, notes_on, truths_of
 from ..simulation.source import SimulatedSource

@@ -13,7 +13,7 @@ import numpy as np
 
 from offrank.errors import UsageError
 from offrank.language import Say
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 
 from ..queries import judged_queries
 from ..resume import spoken, workers

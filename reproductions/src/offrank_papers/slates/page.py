@@ -16,7 +16,7 @@ import numpy as np
 from offrank.errors import optional
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
 from offrank.language import Say
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.policies.plackett_luce import pair_probs
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Document, Figures, Section

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from offrank.errors import UsageError, optional
 from offrank.log.batch import Floats, Integers
+from offrank.log.graded_queries import Judged
 from offrank.log.hashing import hashed
-from offrank.log.judged import Judged
 
 LASSO_TITLE, TREE_TITLE, LASSO_BODY, TREE_BODY = RANKERS = ("lasso_title", "tree_title", "lasso_body", "tree_body")
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2)

@@ -17,9 +17,9 @@ import numpy as np
 from offrank.errors import UsageError
 from offrank.language import Say
 from offrank.log.batch import Floats
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 from offrank.report.document import Figures, Section
-from offrank.simulation.judged import mslr_like
+from offrank.simulation.mslr_like import mslr_like
 from offrank.sums.estimate import Interval
 
 from ..cmip.findings import over_runs

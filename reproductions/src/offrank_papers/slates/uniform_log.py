@@ -10,7 +10,7 @@ import numpy as np
 from offrank.language import Say
 from offrank.learning.action_rewards import ActionSums
 from offrank.log.batch import Floats, Integers
-from offrank.log.judged import Judged
+from offrank.log.graded_queries import Judged
 
 from . import _kernels_uniform
 from .design import REWARDS

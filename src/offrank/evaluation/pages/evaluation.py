@@ -19,11 +19,11 @@ from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
 from .ab_test import ab_test
-from .answers import SEVERITY_OF, answers
 from .bounds import bounds_by_group
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
 from .document import are_days, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
+from .headline import SEVERITY_OF, answers
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import LogError, UsageError
-from ...log.judged import Judged
+from ...log.graded_queries import Judged
 from ..beginning import Beginning
 from ..computed_columns import in_lists
 from ..description import Description

@@ -22,7 +22,7 @@ from ..findings.assumptions import CurveEvidence
 from ..findings.log import LogEvidence
 from ..findings.reasons import AS_DRAWN, ROWS_KEPT, Assumption
 from ..findings.row import Row
-from ..inference.spec import IntervalSpec
+from ..inference.clusters_and_level import IntervalSpec
 from ..language.from_text import TOTAL_NAMES
 from ..log.batch import RunCache
 from ..log.source import Needs, Source

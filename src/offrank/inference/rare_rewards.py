@@ -10,7 +10,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from ..sums.mean import Name
-from ..sums.named import ByName, Sums
+from ..sums.named_sums import ByName, Sums
 from .pareto import law
 from .registry import Side
 

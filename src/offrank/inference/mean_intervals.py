@@ -13,9 +13,9 @@ from ..log.batch import Floats
 from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name, Products, joined
-from ..sums.named import ByName, Sums
+from ..sums.named_sums import ByName, Sums
+from .rare_rewards import Rare, Tail, with_rare
 from .registry import INTERVALS, Sampling, Side, student
-from .unseen import Rare, Tail, with_rare
 
 MOST = 2.0
 """What a log hides of a target is taken to earn at most this times as much as the rest of it: as far above that as
@@ -65,8 +65,8 @@ class Inference:
 
     def interval(self, mean: Mean, *apart: Mean) -> Interval:
         """The interval of a mean. apart: the two means whose difference it is: their ranges add up in it."""
-        value, influence = self.sums.linear(mean)
-        each = [self.sums.linear(one) for one in apart]
+        value, influence = self.sums.value_and_influence(mean)
+        each = [self.sums.value_and_influence(one) for one in apart]
         if each and not abs(value) > 1e-12 * abs(each[0][0]):
             value = 0.0  # a rounding error
         nothing = Interval(value, -math.inf, math.inf, math.inf)

@@ -110,9 +110,9 @@ class Sums:
 
     def influence(self, mean: Mean) -> Floats:
         """[d] coefficients of a row's influence on a mean."""
-        return self.linear(mean)[1]
+        return self.value_and_influence(mean)[1]
 
-    def linear(self, mean: Mean) -> tuple[float, Floats]:
+    def value_and_influence(self, mean: Mean) -> tuple[float, Floats]:
         """The value of a mean, and [d] coefficients of a row's influence on it.
 
         These are the derivatives by the columns' means, by a complex step: a mean is the same function of means as of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
 from ..log.batch import Floats, Integers
-from ..log.judged import Judged
+from ..log.graded_queries import Judged
 from ..readers.svmlight import read_svmlight
 from ..readers.trec import read_trec
 from ..running.executors import Progress

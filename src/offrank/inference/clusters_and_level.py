@@ -17,10 +17,10 @@ from ..sums.buckets import BUCKETS, BucketsFold
 from ..sums.clusters import Clusters
 from ..sums.mean import Name, Products
 from ..sums.moments import MomentsFold
-from ..sums.named import NamedColumns, Sums
+from ..sums.named_sums import NamedColumns, Sums
 from ..sums.totals import BootstrapFold
+from .mean_intervals import Inference
 from .registry import INTERVALS
-from .spread import Inference
 
 AUTO = "auto"
 CLUSTERS = ("query", "user", "session")

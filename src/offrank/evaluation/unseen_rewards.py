@@ -11,11 +11,11 @@ from ..estimators.effective_size import SQUARES, EffectiveSize
 from ..estimators.fold import REWARD, ROWS, Layout, TargetPair
 from ..estimators.tails import columns_of
 from ..findings.weights import RareEvidence
-from ..inference.spread import Inference
-from ..inference.unseen import Rare, heaviest, hides
+from ..inference.mean_intervals import Inference
+from ..inference.rare_rewards import Rare, heaviest, hides
 from ..sums.estimate import Design, Interval
 from ..sums.mean import Name
-from ..sums.named import Sums
+from ..sums.named_sums import Sums
 
 
 class CountsOfLog(Protocol):
