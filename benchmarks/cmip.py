@@ -27,7 +27,7 @@ from offrank.log.source import needs
 from offrank.metrics import Cmip, cmip, cmip_of
 from offrank.metrics.cmip_methods import Binned
 from offrank.running.executors import run
-from offrank.simulation.mslr_like import mslr_like, stratified
+from offrank.simulation.judged_queries import mslr_like, stratified
 from offrank.simulation.source import SimulatedSource
 from offrank.simulation.users import DBNUser, PBMUser
 from offrank.simulation.worlds import JudgedWorld

@@ -25,7 +25,7 @@ from sklearn.datasets import load_svmlight_file
 
 from offrank.log.graded_queries import Judged
 from offrank.readers.svmlight import read_svmlight, write_svmlight
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged_queries import mslr_like
 
 SMALL = 25
 REFERENCE = "scikit-learn, a piece"

@@ -23,7 +23,7 @@ from offrank.metrics.cmip_methods import Binned, Paper
 from offrank.metrics.conditional_information import CMI_METHODS
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.document import Document
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged_queries import mslr_like
 from offrank.simulation.source import SimulatedSource
 from offrank_papers.cmip import Study, StudyDesign, made, resume
 from offrank_papers.cmip.design import FIGURE, POLICIES, StudyQueries

@@ -15,7 +15,7 @@ from offrank.log.batch import Contexts
 from offrank.metrics import Cmip, cmip_of
 from offrank.metrics.cmip_floor import imagined
 from offrank.metrics.cmip_methods import Binned
-from offrank.simulation.mslr_like import mslr_like, stratified
+from offrank.simulation.judged_queries import mslr_like, stratified
 from offrank.simulation.source import SimulatedSource
 from offrank.simulation.worlds import JudgedWorld
 

@@ -324,7 +324,7 @@ def test_a_file_of_5_gigabytes_is_described_by_its_beginning(form: str, tmp_path
 
 
 def test_of_long_rows_few_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("offrank.readers.beginning.FIRST_BYTES", 1 << 20)
+    monkeypatch.setattr("offrank.readers.tables.FIRST_BYTES", 1 << 20)
     cells = json.dumps(list(range(2000)))
     (tmp_path / "log.csv").write_text("slate,clicks\n" + f'"{cells}","[0]"\n' * 500)
     beginning = Beginning.of(tmp_path / "log.csv")

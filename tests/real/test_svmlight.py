@@ -11,7 +11,7 @@ from sklearn.datasets import load_svmlight_file
 from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.readers.svmlight import read_svmlight
-from offrank.simulation.mslr_like import stratified
+from offrank.simulation.judged_queries import stratified
 from offrank.simulation.rankers import LambdaMART
 
 SETS = [

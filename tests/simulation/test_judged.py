@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from offrank.errors import EmptyLogError, UsageError
 from offrank.log.graded_queries import Judged
-from offrank.simulation.mslr_like import stratified
+from offrank.simulation.judged_queries import stratified
 
 
 def judged(*grades: list[float]) -> Judged:

@@ -10,7 +10,7 @@ import pytest
 from offrank.errors import MissingExtraError, SpellingError, UsageError
 from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg
-from offrank.simulation.mslr_like import mslr_like, stratified
+from offrank.simulation.judged_queries import mslr_like, stratified
 from offrank.simulation.rankers import RANKERS, EqualScores, LambdaMART, Lasso, NoisyOracle, Ranker, Tree, parse_ranker
 
 LIBRARY = {"lambdamart": "lightgbm", "lasso": "sklearn", "tree": "sklearn"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from offrank.log.graded_queries import Judged
 from offrank.readers.svmlight import read_svmlight
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged_queries import mslr_like
 
 
 def judged_queries(log: Any, queries: int, seed: int) -> tuple[Judged, str]:

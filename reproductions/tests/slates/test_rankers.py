@@ -7,7 +7,7 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.log.graded_queries import Judged
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged_queries import mslr_like
 from offrank_papers.slates.rankers import (
     LASSO_BODY,
     LASSO_TITLE,

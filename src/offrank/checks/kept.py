@@ -19,10 +19,7 @@ from ..log._kernels import click_sums
 from ..log.batch import Floats, LogBatch
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Needs, Source, engine_of, has, is_read_once
-from ..readers.beginning import first_rows
-from ..readers.long import LongLog
-from ..readers.tables import schema_of
-from ..readers.wide import WideLog
+from ..readers.tables import first_rows, schema_of
 from ..sums.base import Fold
 
 _ROUNDING = 1e-6
@@ -98,18 +95,19 @@ def with_unread(log: LogEvidence, source: Source) -> LogEvidence:
 
     Only plain fractions are looked at, and of these the first rows: no other column is read for it.
     """
-    if not isinstance(source, WideLog | LongLog) or engine_of(source.table) is not None:
+    opened: Any = source
+    if not hasattr(source, "renamed") or engine_of(opened.table) is not None:  # what `read_log` opens has columns
         return log
-    schema = schema_of(source.table)
+    schema = schema_of(opened.table)
     if schema is None or has(source, Needs(frozenset(["inclusion"]))):
         return log
-    known = {source.renamed.get(role, role) for role in (*ROLES, *LONG_ROLES)}
+    known = {opened.renamed.get(role, role) for role in (*ROLES, *LONG_ROLES)}
     names = [one.name for one in schema if pa.types.is_floating(one.type) and one.name not in known]
     if not names or is_read_once(source):
         return log
     with suppress(OffrankError, pa.ArrowException, OSError):
         for name in names:
-            if _few_rates(first_rows(source.table, (name,))[name]) and (found := _rate(source, name)) is not None:
+            if _few_rates(first_rows(opened.table, (name,))[name]) and (found := _rate(source, name)) is not None:
                 return replace(log, kept=replace(log.kept, unread=found))
     return log
 

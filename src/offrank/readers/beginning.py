@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any
@@ -10,17 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import OffrankError
-from . import arrow
 from .file_kinds import HEAD
 from .files import Files, find, is_paths, refuse_too_long
 from .opening import Opened
-from .tables import Table
+from .tables import Table, first_rows
 from .unfolding import few_rows, unfolded
-
-FIRST_ROWS = 50_000
-"""Rows that are looked at."""
-FIRST_BYTES = 1 << 25
-"""Bytes of rows that are looked at: rows may be long."""
 
 
 @dataclass(frozen=True)
@@ -129,25 +123,3 @@ class Beginning:
             return find(self.source, empty=self.opened.empty) if is_paths(self.source) else None
         except (OffrankError, OSError):
             return None
-
-
-def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
-    """The first rows of a table. columns: all if None."""
-    names = table.names if columns is None else tuple(columns)
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        rows = size = 0
-        for part in range(table.parts()):
-            for piece in table.pieces(part, names):
-                yield arrow.usual_columns(piece.data)
-                rows, size = rows + len(piece.data), size + arrow.size(piece.data)
-                if rows >= FIRST_ROWS or size >= FIRST_BYTES:
-                    return
-
-    found = [pa.Table.from_batches([one]) for one in batches()]
-    try:
-        return (
-            pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in names})
-        )
-    except pa.ArrowInvalid:  # numbers that no type of all files holds
-        return found[0]

@@ -43,6 +43,11 @@ class CsvJsonTable:
     kinds: Mapping[str, pa.DataType] = field(default_factory=dict)
     dialect: Dialect = field(default_factory=Dialect)
 
+    @classmethod
+    def of(cls, files: Files, kind: str) -> CsvJsonTable:
+        """Build a table of files, which are written as the beginning of the first tells."""
+        return cls(files, kind, dialect=Dialect.of(files.head(files.paths[0]), kind))
+
     @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns of the first file, and their types."""

@@ -19,6 +19,8 @@ from .file_kinds import stored
 from .files import Files
 from .streams import Batches, StreamTable, duckdb_errors, quoted, relation_batches
 
+_SEVERAL = 100
+"""The most tables of a file that are looked at."""
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""
 _AFFINITIES = {
@@ -179,6 +181,12 @@ def database(source: str) -> DatabaseTable | None:
         if Path(source[:at]).is_file() and (kind := stored(Files((source[:at],)).head(source[:at]))) in DATABASES:
             return open_database(source[:at], str(kind), source[at + 1 :])
     return None
+
+
+def tables_of_database(path: str, kind: str) -> list[DatabaseTable]:
+    """Return the tables of a database file that holds several; none where it holds one, or very many."""
+    names = [*DATABASES[kind](path).tables()]
+    return [open_database(path, kind, name) for name in names] if 1 < len(names) <= _SEVERAL else []
 
 
 def open_database(path: str, kind: str, table: str = "") -> DatabaseTable:

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from ..errors import ColumnError
 from ..log.schema import LONG_ROLES, ROLES
+from ..log.source import engine_of
 from ..wording import ColumnNames, Wording, joined
-from .beginning import FIRST_ROWS, Beginning, first_rows
+from .beginning import Beginning
 from .clicked_indices import column_of, spelled
 from .composite_ids import asked_of_pages, composed_rows, ids_together, of_pages
 from .conversions import ClicksAs
@@ -19,9 +20,7 @@ from .description import Description, RoleEvidence, Unsettled
 from .formats.registry import READERS, Reader
 from .roles import long, wide
 from .roles.scattered import scattered_roles
-from .spark import SparkTable
-from .streams import CallTable
-from .tables import Table, may_be_null
+from .tables import FIRST_ROWS, Table, first_rows, may_be_null
 from .unfolding import few_rows
 from .without_slates import lacks_lists
 
@@ -96,7 +95,7 @@ def detect_clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, ro
     inner = getattr(table, "folded", table)
     if click not in said and {*columns} <= {*table.names} and not may_be_null(table, columns[1]):
         return plain
-    opened_anew = click not in said and isinstance(inner, CallTable | SparkTable)
+    opened_anew = click not in said and (hasattr(inner, "held") or engine_of(inner) is not None)
     if getattr(table, "once", False) or opened_anew or not {*columns} <= {*table.names}:
         return plain
     if rows is None or not {*columns} <= {*rows.column_names}:

@@ -16,10 +16,10 @@ from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.batch import Floats, Integers
 from ..log.source import stamp_of
 from . import arrow
-from .beginning import Beginning, first_rows
+from .beginning import Beginning
 from .joining import event_times
 from .roles.names import closeness
-from .tables import Piece, Table
+from .tables import Piece, Table, first_rows
 from .unfolding import unfolded
 from .without_slates import ExposureColumns, exposure_columns
 

@@ -21,6 +21,8 @@ from ..language.outputs import refuse_undecodable
 from .file_kinds import HEAD, packing
 from .standard_input import KEPT, spooled
 
+SQL, SPARK = "duckdb:", "spark:"
+"""What a text begins with that is no path: an SQL query, the name of a table of Spark."""
 COPY_AGAIN = "copy it again: it may be cut off or damaged"
 """The remedy for a file that cannot be unpacked."""
 _NOTE = re.compile(
@@ -181,7 +183,7 @@ def refuse_too_long(source: Any) -> None:
         except ValueError:  # a null character, of which others say what it is
             continue
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG and not path.startswith("duckdb:"):  # a query is no name
+            if error.errno == errno.ENAMETOOLONG and not path.startswith(SQL):  # a query is no name
                 raise LogError(f"there is no log at {path!r}: the name is too long", "check the path") from error
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -24,11 +24,9 @@ from .column_sets import ASKED_FOR, told_of_all
 from .composite_ids import joined_columns
 from .computed_columns import DerivedTable
 from .conversions import ClicksAs
-from .csv_json import CsvJsonTable
 from .decode import Duplicates
 from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
-from .spark import SparkTable
 from .tables import Piece, Table, TableOver, outline, place
 from .unfolding import UnfoldedTable
 from .unified_types import unified_table
@@ -153,24 +151,25 @@ class LongLog:
             return replace(table, folded=self._typed_of(table.folded))
         if isinstance(table, DerivedTable):
             return replace(table, table=self._typed_of(table.table))
-        if isinstance(table, SparkTable):
-            return table.grouped(self.column("impression"))
-        if not isinstance(table, CsvJsonTable):
+        given: Any = table
+        if hasattr(table, "grouped"):
+            return cast("Table", given.grouped(self.column("impression")))
+        if not hasattr(table, "typed"):
             return table
         needed = self.needed
         text = [self.column(role) for role in ("impression", "item", "query")]
         text += [{**self.groups, **self.renamed}.get(role, role) for role in sorted(needed.clusters)]
         text += [*needed.keys, *needed.labels, *joined_columns(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
-        numbers += [name for role in ("position", "click") if self._is_number(table, name := self.column(role))]
+        numbers += [name for role in ("position", "click") if self._is_number(given.schema, name := self.column(role))]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings, *needed.numbers], pa.float64())
-        return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
+        return cast("Table", given.typed(kinds if given.kind == "json" else kinds | dict.fromkeys(text, pa.string())))
 
-    def _is_number(self, table: CsvJsonTable, name: str) -> bool:
+    def _is_number(self, schema: pa.Schema, name: str) -> bool:
         """Whether a column of a text file must hold numbers: if its first block shows any, or none of its values."""
-        if self.clicks_as == "numbers" or name not in table.names:
+        if self.clicks_as == "numbers" or name not in schema.names:
             return True
-        kind = table.schema.field(name).type
+        kind = schema.field(name).type
         return not (conversions.is_text(kind) or conversions.is_temporal(kind) or pa.types.is_boolean(kind))
 
 

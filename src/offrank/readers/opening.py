@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
-from .csv_json import CsvJsonTable
-from .databases import DATABASES, database, open_database
-from .dataset import DatasetTable
-from .dialect import Dialect
 from .file_kinds import kind_of, stored
-from .files import Files, expand, find, folders_in, is_paths, suffix, unread_files
+from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, suffix, unread_files
 from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
-from .spark import SPARK, SparkTable
-from .streams import SQL, CallTable, IbisTable, LazyTable, OnceTable, QueryTable, RelationTable
-from .tables import MemoryTable, Table, arrow_table, refuse_twice, row_count, table_of_dicts
+from .tables import MemoryTable, Table, refuse_twice, row_count, table_of_dicts
 from .unfolding import documents
 
 SUFFIXES = {
@@ -38,6 +34,25 @@ SUFFIXES = {
     ".json": "json",
 }
 _STORED: Mapping[str, Callable[[Files], Table]] = {"parquet": ParquetTable, "arrow": ArrowTable, "orc": OrcTable}
+_SPELLED = {SQL: "streams.QueryTable", SPARK: "spark.SparkTable.named"}
+"""What opens a text that is no path, by what that begins with."""
+_KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("mapInArrow", "sparkSession"), "spark.SparkTable.of"),
+    (("get_fragments", "scanner"), "dataset.DatasetTable"),  # from pyarrow.dataset
+    (("collect_schema", "collect_batches"), "streams.LazyTable"),
+    (("sql_query", "project"), "streams.RelationTable"),
+    (("to_pyarrow_batches", "select"), "streams.IbisTable"),
+    (("__arrow_c_stream__", "__len__"), "tables.MemoryTable.of"),
+    (("__arrow_c_stream__",), "streams.OnceTable.of"),
+)
+"""What opens an object of another library, by what that has; the first that fits."""
+
+
+def _by_name(name: str) -> Callable[..., Any]:
+    """Return what opens tables of one kind, whose module is imported when there is something of that kind."""
+    module, _, inside = name.partition(".")
+    found: Callable[..., Any] = attrgetter(inside)(importlib.import_module(f".{module}", __package__))
+    return found
 
 
 def open_table(source: Any, kind: Any = None, *, empty: bool = False) -> Table:
@@ -99,13 +114,13 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
     reader = isinstance(source, pa.RecordBatchReader)
     for names, table in () if reader else _KINDS:
         if all(hasattr(source, name) for name in names):
-            return table(source)
+            return _by_name(table)(source)
     if isinstance(source, Iterator):
-        return OnceTable.of(source, empty=empty and reader)
+        return _by_name("streams.OnceTable.of")(source, empty=empty and reader)
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
         return MemoryTable(table_of_dicts(source), "list")
     if callable(source):
-        return _returned(source) if empty else CallTable(source, _table)
+        return _returned(source) if empty else _by_name("streams.CallTable")(source, _table)
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow), a list of dicts, or a stream",
@@ -115,15 +130,15 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
 def _returned(source: Callable[[], Any]) -> Table:
     """Return what a function returns, which is not called again where that has no rows."""
     first = _table(source(), empty=True)
-    return CallTable(source, _table, [first]) if row_count(first) != 0 else first
+    return _by_name("streams.CallTable")(source, _table, [first]) if row_count(first) != 0 else first
 
 
 def _spelled(source: str) -> Table | None:
     """Return the table of a text that is no path; None if it is one."""
     for prefix, table in _SPELLED.items():
         if source.startswith(prefix):
-            return table(source.removeprefix(prefix))
-    return database(source)
+            return _by_name(table)(source.removeprefix(prefix))
+    return _by_name("databases.database")(source) if ":" in source else None
 
 
 def _spelled_alone(source: Any) -> Table | None:
@@ -140,21 +155,6 @@ def _spelled_alone(source: Any) -> Table | None:
     return tables[0] if tables else None
 
 
-_SPELLED: Mapping[str, Callable[[str], Table]] = {SQL: QueryTable, SPARK: SparkTable.named}
-"""How a text that is no path is read, by what it begins with."""
-
-_KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], Table]], ...] = (
-    (("mapInArrow", "sparkSession"), SparkTable.of),
-    (("get_fragments", "scanner"), DatasetTable),  # from pyarrow.dataset
-    (("collect_schema", "collect_batches"), LazyTable),
-    (("sql_query", "project"), RelationTable),
-    (("to_pyarrow_batches", "select"), IbisTable),
-    (("__arrow_c_stream__", "__len__"), lambda source: MemoryTable(arrow_table(source))),
-    (("__arrow_c_stream__",), OnceTable.of),
-)
-"""How an object of another library is read, by what it has; the first that fits."""
-
-
 def _files(source: Any, kind: str | None, empty: bool) -> Table:
     files = _found(source, kind, empty)
     chosen = kind or _one_kind(files)
@@ -165,15 +165,15 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
             if _told(files, chosen) == chosen:
                 raise
     chosen = _told(files, chosen) if kind is None else kind
-    if chosen in DATABASES:
+    if chosen not in SUFFIXES.values():
         if len(files.paths) > 1:
             raise UsageError(
                 f"{files.paths[0]} is a database, but other files were given too", "give one table: FILE:TABLE"
             )
-        return open_database(files.paths[0], chosen)
+        return _by_name("databases.open_database")(files.paths[0], chosen)
     if chosen in _STORED:
         return _STORED[chosen](files)
-    return CsvJsonTable(files, chosen, dialect=Dialect.of(files.head(files.paths[0]), chosen))
+    return _by_name("csv_json.CsvJsonTable.of")(files, chosen)
 
 
 def passed_over(source: Any, kind: Any = None) -> list[str]:
@@ -215,9 +215,11 @@ def tables_of(source: Any) -> Sequence[Table]:
 
 def _of_database(path: str) -> Sequence[Table]:
     """Return the tables of a database file; none of any other."""
-    kind = str(stored(Files((path,)).head(path)))
-    names = [*DATABASES[kind](path).tables()] if kind in DATABASES else []
-    return [open_database(path, kind, name) for name in names] if 1 < len(names) <= _LOOKED_AT else []
+    kind = stored(Files((path,)).head(path))
+    if kind is None or kind in _STORED:
+        return []
+    found: Sequence[Table] = _by_name("databases.tables_of_database")(path, kind)
+    return found
 
 
 _LOOKED_AT = 100
@@ -265,6 +267,6 @@ def _told(files: Files, kind: str) -> str:
 def _content(files: Files, path: str) -> str:
     head = files.head(path)
     found = kind_of(head, path)
-    if found in (*_STORED, *DATABASES) and files.packed(path):
+    if stored(head) is not None and files.packed(path):
         raise LogError(f"{path} is a compressed file of kind {found}", "unpack it, for example with `gunzip`")
     return found

@@ -9,13 +9,11 @@ import pyarrow as pa
 from ..errors import ColumnError, OffrankError, UsageError
 from ..wording import ColumnNames, Option, Wording, joined, nearest
 from . import arrow
-from .beginning import Beginning, first_rows
-from .column_sets import differing, headed, one_of, sets_of
-from .csv_json import CsvJsonTable
+from .beginning import Beginning
+from .column_sets import FileTable, differing, headed, one_of, sets_of
 from .description import Description
-from .parquet_orc_arrow import StoredTable
 from .roles.wide import wide_roles
-from .tables import Table
+from .tables import Table, first_rows
 from .without_slates import lacks_lists
 
 _DESCRIBED, _SHORT = 12, 60
@@ -77,7 +75,7 @@ def _alike(one: Table, other: Table) -> bool:
 
 def _of_sets(tables: Sequence[Table], error: OffrankError) -> OffrankError:
     """Return the error about files whose columns differ; of other tables what failed first."""
-    files = [table for table in tables if isinstance(table, StoredTable | CsvJsonTable)]
+    files = [table for table in tables if isinstance(table, FileTable)]
     sets = sets_of((path, table.names) for table in files for path in table.files.paths)
     told = isinstance(error, ColumnError) and len(files) == len(tables) and len(sets) > 1 and headed(sets)
     return ColumnError(differing(sets), one_of(sets)) if told else error

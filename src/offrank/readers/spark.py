@@ -11,10 +11,8 @@ import pyarrow as pa
 from ..errors import LogError, UsageError, optional
 from ..log.source import refuse_placed
 from ..running.spark import PartitionRows, Spark
+from .files import SPARK
 from .tables import Piece, bounded
-
-SPARK = "spark:"
-"""What the name of a table of Spark begins with."""
 
 _FIRST = 256
 """Rows that are fetched to try a job on, before all are read where they are."""

@@ -16,11 +16,9 @@ import pyarrow as pa
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError, optional
 from ..log.source import read_once
 from . import arrow
+from .files import SQL
 from .parquet_orc_arrow import file_errors
 from .tables import MOST_ROWS, MemoryTable, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
-
-SQL = "duckdb:"
-"""The beginning of an SQL query that is a log."""
 
 _DICTS = 1024
 """How many dicts make a record batch; the first such batch tells the columns."""

@@ -17,6 +17,10 @@ from .json_text import BadCell
 
 MOST_ROWS = 131_072
 _MOST_VALUES = 1_500_000
+FIRST_ROWS = 50_000
+"""Rows that are looked at."""
+FIRST_BYTES = 1 << 25
+"""Bytes of rows that are looked at: rows may be long."""
 _MIXED = "use the same kind of value in every row"
 _OWN_NAME = "give each column its own name"
 _NAMED = 3
@@ -149,6 +153,11 @@ class MemoryTable:
     where: str = "table"
     part_rows: int = 131_072
 
+    @classmethod
+    def of(cls, source: Any) -> MemoryTable:
+        """Build a table from one of any library, as `arrow_table` does."""
+        return cls(arrow_table(source))
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.table.schema.names)
@@ -163,6 +172,28 @@ class MemoryTable:
 
     def describe(self) -> str:
         return f"{self.where} in memory"
+
+
+def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+    """The first rows of a table. columns: all if None."""
+    names = table.names if columns is None else tuple(columns)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        rows = size = 0
+        for part in range(table.parts()):
+            for piece in table.pieces(part, names):
+                yield arrow.usual_columns(piece.data)
+                rows, size = rows + len(piece.data), size + arrow.size(piece.data)
+                if rows >= FIRST_ROWS or size >= FIRST_BYTES:
+                    return
+
+    found = [pa.Table.from_batches([one]) for one in batches()]
+    try:
+        return (
+            pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in names})
+        )
+    except pa.ArrowInvalid:  # numbers that no type of all files holds
+        return found[0]
 
 
 def bounded(table: pa.Table) -> list[pa.RecordBatch]:

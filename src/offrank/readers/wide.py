@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +23,32 @@ from .decode import Decoded, Duplicates
 from .description import Description
 from .json_text import BadCell
 from .tables import Piece, Table, outline, place
-from .unfolding import RankedTable, unfolded
+from .unfolding import unfolded
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How `read_log` was told to read."""
+
+    invalid: Invalid = "raise"
+    gaps: Gaps = "raise"
+    top_k: int | None = None
+    duplicates: Duplicates | None = None
+    skip_broken_files: bool = False
+
+    def check(self) -> None:
+        """Refuse choices that there are not."""
+        if self.invalid not in get_args(Invalid):
+            raise UsageError(f"invalid is {self.invalid!r}", 'use "raise" or "skip"')
+        if self.gaps not in get_args(Gaps):
+            raise UsageError(f"gaps is {self.gaps!r}", 'use "raise" or "close"')
+        if self.duplicates not in (None, *get_args(Duplicates)):
+            raise UsageError(f"duplicates is {self.duplicates!r}", 'use "first", "each" or "raise"')
+        if self.top_k is not None and self.top_k < 1:
+            raise UsageError(f"top_k is {self.top_k!r}", "give 1 or more")
 
 
 @dataclass(frozen=True)
@@ -84,7 +106,8 @@ class WideLog:
         return not absent
 
     def select(self, needed: Needs) -> WideLog:
-        table = self.stored.needing(needed) if isinstance(self.stored, RankedTable) else self.stored
+        needing = getattr(self.stored, "needing", None)
+        table = self.stored if needing is None else needing(needed)
         chosen = replace(self, needed=needed, stored=table)
         columns = chosen.columns()
         absent = {name: column for name, column in columns.items() if column not in table.names}

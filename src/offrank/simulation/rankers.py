@@ -16,7 +16,7 @@ from ..errors import UsageError, optional
 from ..language.spelling import parse
 from ..log.batch import Floats
 from ..log.graded_queries import Judged
-from .mslr_like import Preset
+from .judged_queries import Preset
 
 ALWAYS = ("noisy_oracle", "uniform")
 """Rankers whose scores every simulated log has."""

@@ -15,7 +15,7 @@ from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.top import Top
-from .mslr_like import Preset
+from .judged_queries import Preset
 from .page_policies import InOrder, Placed
 from .rankers import EqualScores, NoisyOracle, Ranker
 from .truth import Truth, truth

@@ -10,7 +10,7 @@ from ..language.outputs import refuse_outputs
 from ..log.graded_queries import Judged
 from ..readers.convert import convert
 from ..running.executors import Progress
-from ..simulation.mslr_like import GENERATED, Preset, judged_queries, stratified
+from ..simulation.judged_queries import GENERATED, Preset, judged_queries, stratified
 from ..simulation.rankers import ALWAYS, rankers_of
 from ..simulation.simulated import Simulated, notes_on, truths_of
 from ..simulation.source import SimulatedSource

@@ -14,7 +14,7 @@ from offrank.language import Say
 from offrank.log.batch import Floats
 from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg, ranked
-from offrank.simulation.mslr_like import Preset, stratified
+from offrank.simulation.judged_queries import Preset, stratified
 from offrank.simulation.rankers import LambdaMART, NoisyOracle
 from offrank.simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
 from offrank.simulation.worlds import JudgedWorld

@@ -19,7 +19,7 @@ from offrank.language import Say
 from offrank.log.batch import Floats
 from offrank.log.graded_queries import Judged
 from offrank.report.document import Figures, Section
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged_queries import mslr_like
 from offrank.sums.estimate import Interval
 
 from ..cmip.findings import over_runs

@@ -10,14 +10,14 @@ import pyarrow.compute as pc
 
 from ...errors import ColumnError, OffrankError, UsageError
 from ...wording import Option, Wording
-from ..beginning import Beginning, first_rows
+from ..beginning import Beginning
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table, tables_of
 from ..roles.events import first_impressions, guess, join_columns, kinds_of, time_of
 from ..roles.names import group_columns
 from ..roles.wide import wide_roles
-from ..tables import Table
+from ..tables import Table, first_rows
 from ..unfolding import in_order, unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader

@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 
 from ...errors import ColumnError, LogError
 from .. import arrow
-from ..beginning import Beginning, first_rows
+from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles import names
 from ..roles.single import MOST_OPTIONS, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
-from ..tables import Table
+from ..tables import Table, first_rows
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader

@@ -14,12 +14,10 @@ import pyarrow.compute as pc
 from ...errors import OffrankError
 from ...log.source import Engine, engine_of, stamp_of
 from .. import arrow
+from ..column_sets import FileTable
 from ..conversions import is_text
-from ..csv_json import CsvJsonTable
 from ..files import partition
 from ..json_text import BadCell
-from ..parquet_orc_arrow import StoredTable
-from ..streams import CallTable, OnceTable
 from ..tables import Piece, Table, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
@@ -162,7 +160,7 @@ def _taken(schema: pa.Schema, texts: Mapping[str, Form]) -> dict[str, tuple[str,
 
 def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str], look: FirstRows) -> dict[str, Form]:
     """Return the columns of text that are unfolded; the lists beside them are looked at where a text may be one."""
-    folders = partition(table.files.paths[0]) if isinstance(table, StoredTable | CsvJsonTable) else {}
+    folders = partition(table.files.paths[0]) if isinstance(table, FileTable) else {}
     texts = tuple(one.name for one in schema if is_text(one.type) and one.name not in folders)
     lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and not is_text(one.type))
     sample = look(table, texts) if texts else pa.table({})
@@ -193,15 +191,15 @@ def few_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Ta
 
 
 def _pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
-    """Yield the first pieces of a table; of one that can be read once, so many rows, and called ones, more."""
+    """Yield the first pieces of a table; of a stream that keeps its first rows for who reads it, so many rows."""
     if isinstance(table, UnfoldedTable):
         folded = tuple(dict.fromkeys(table.taken[name][0] for name in columns))
         for piece in _pieces(table.folded, folded):
             yield replace(piece, data=table.unfold(piece, columns))
-    elif isinstance(table, CallTable) and table.held:
-        yield from _pieces(table.held[0], columns, _ROWS)
-    elif isinstance(table, OnceTable):
-        yield from table.first(columns, rows)
+    elif held := getattr(table, "held", None):  # of what is called for each reading
+        yield from _pieces(held[0], columns, _ROWS)
+    elif (first := getattr(table, "first", None)) is not None:
+        yield from first(columns, rows)
     else:
         for part in range(table.parts()):
             yield from table.pieces(part, columns)

@@ -14,7 +14,7 @@ from ...errors import UsageError
 from ...language.spelling import Spelled
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
-from ..mslr_like import Preset
+from ..judged_queries import Preset
 
 GRADE = "grade"
 """The score column with the grade of each candidate."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...clicks.laws import Independent
 from ...log.batch import Contexts, Floats, Integers
-from ..mslr_like import Preset
+from ..judged_queries import Preset
 from .base import GradeReader, check_settings, probability_of_relevance, seen
 
 

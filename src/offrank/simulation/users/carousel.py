@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...clicks.laws import Cascading, ClickLaw, chance_of
 from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
-from ..mslr_like import Preset
+from ..judged_queries import Preset
 from .base import GradeReader, Seen, check_settings, gain, probability_of_relevance, seen
 from .dbn import NOISE, reader
 from .fading import Fading

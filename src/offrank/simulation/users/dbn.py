@@ -9,7 +9,7 @@ import numpy as np
 
 from ...clicks.laws import Cascading, ClickLaw, Mixed, Upward
 from ...log.batch import Contexts, Floats, Integers
-from ..mslr_like import Preset
+from ..judged_queries import Preset
 from .base import GradeReader, Seen, check_settings, gain, probability_of_relevance, seen
 from .fading import LOWEST, Fading
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ...clicks.model import load
 from ...language.spelling import parse
-from ..mslr_like import Preset
+from ..judged_queries import Preset
 from .base import User
 from .by_rank import PBMUser, TrustUser
 from .carousel import CarouselUser

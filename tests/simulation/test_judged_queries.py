@@ -11,7 +11,7 @@ from offrank.errors import UsageError
 from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.readers.svmlight import read_svmlight, write_svmlight
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged_queries import mslr_like
 
 
 @pytest.fixture(scope="module")
