@@ -20,7 +20,6 @@ from .column_sets import told_of_all
 from .composite_ids import composed
 from .description import Description
 from .detect import detect_clicks_as, format_of, places_said, roles_of
-from .documented import CALLED, lacks_candidates
 from .exposures import with_exposures
 from .files import folders_in
 from .formats.registry import READERS, Reader
@@ -28,10 +27,10 @@ from .long import LongLog
 from .opening import SUFFIXES, passed_over
 from .refusal import not_joined, not_understood
 from .roles.columns import groups_of
-from .roles.names import closeness, may_group
+from .roles.names import CALLED, closeness, may_group
 from .tables import Table
 from .unfolding import few_rows, in_order, unfolded
-from .wide import Gaps, ReadOptions, WideLog
+from .wide import Gaps, ReadOptions, WideLog, lacks_candidates
 
 _Log = WideLog | LongLog
 

@@ -17,10 +17,9 @@ from ..language.registry import Later
 from ..log.source import Source
 from ..wording import ColumnNames, Wording
 from .decode import Duplicates
-from .documented import CALLED, documented
-from .roles.names import closeness, order
+from .roles.names import CALLED, closeness, order
 from .tables import holder, schema_of
-from .wide import Gaps, Invalid, ReadOptions
+from .wide import Gaps, Invalid, ReadOptions, documented
 
 if TYPE_CHECKING:
     from . import by_contents

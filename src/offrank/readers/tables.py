@@ -134,6 +134,11 @@ def holder(table: Table) -> Any:
     return getattr(table, "dataset", table) if held is None else held
 
 
+def read_once(table: Table) -> bool:
+    """Whether the rows of a table can be read a single time only."""
+    return bool(getattr(table, "once", False))
+
+
 def refuse_twice(names: Sequence[str], where: str) -> None:
     """Raise if two columns have the same name.
 

@@ -1,29 +1,35 @@
-"""The wide layout: record batches to checked and padded log batches."""
+"""The wide layout: record batches to checked and padded log batches; and the plain case, a Parquet file that has it."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import ColumnError, LogError, UsageError
+from ..errors import ColumnError, LogError, OffrankError, UsageError
 from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Engine, Needs, engine_of, stamp_of
 from ..wording import Option, Wording
 from . import arrow
 from .column_sets import ASKED_FOR, told_of_all
-from .conversions import ClicksAs
+from .conversions import ClicksAs, is_text
 from .decode import Decoded, Duplicates
 from .description import Description
+from .files import Files
 from .json_text import BadCell
+from .parquet_orc_arrow import ParquetTable
+from .roles.names import CALLED, closeness, may_group
 from .tables import Piece, Table, outline, place
-from .unfolding import unfolded
+from .unfolding import RankedTable, unfolded
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
@@ -106,8 +112,7 @@ class WideLog:
         return not absent
 
     def select(self, needed: Needs) -> WideLog:
-        needing = getattr(self.stored, "needing", None)
-        table = self.stored if needing is None else needing(needed)
+        table = self.stored.needing(needed) if isinstance(self.stored, RankedTable) else self.stored
         chosen = replace(self, needed=needed, stored=table)
         columns = chosen.columns()
         absent = {name: column for name, column in columns.items() if column not in table.names}
@@ -190,6 +195,37 @@ class WideLog:
         for some in [rows] if alike else _alike(sizes, rows):
             yield found.batch(some, skipped, dropped)
             skipped, dropped = {}, np.zeros(4)
+
+
+def documented(source: Any) -> WideLog | None:
+    """Return the log of a Parquet file in the documented wide layout: the plain case; None of any other source.
+
+    No other column could be meant for one of the layout, or be made of others. No row is read: columns of text, which
+    may hold lists or objects, are looked at when one of them is asked for.
+    """
+    path = str(Path(source)) if isinstance(source, str | Path) else ""
+    if not path.endswith(".parquet") or {":", "="} & {*path} or not os.path.isfile(path):  # noqa: PTH113  a name?
+        return None
+    table = ParquetTable(Files((path,)))
+    try:
+        kinds = {one.name: one.type for one in table.schema}
+        listed = {name for name, kind in kinds.items() if isinstance(kind, arrow.LISTS)}
+        if len(kinds) < len(table.schema) or not {"slate", "clicks", *({"candidates"} & kinds.keys())} <= listed:
+            return None
+        numbered, nested = re.search("[0-9]", "".join(kinds)), any("struct<" in str(kind) for kind in kinds.values())
+        if numbered or nested or may_group(kinds) or not table.parts() or table.may_be_null("clicks"):
+            return None
+    except (OffrankError, UnicodeError):  # whoever looks at the file tells what is wrong
+        return None
+    log = WideLog(table, {}, texts=frozenset(name for name, kind in kinds.items() if is_text(kind)))
+    return None if "candidates" not in kinds and lacks_candidates(log) else log
+
+
+def lacks_candidates(log: Any) -> bool:
+    """Whether a wide log has no candidates under their name, but a column that is called as they are."""
+    if not isinstance(log, WideLog) or "candidates" in log.stored.names or log.renamed:
+        return False
+    return any(closeness("candidates", name) >= CALLED for name in log.stored.names)
 
 
 def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:

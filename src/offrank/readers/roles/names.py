@@ -102,6 +102,10 @@ def parts(name: str) -> list[str]:
     return [part.lower() for part in _PARTS.findall(plain)]
 
 
+CALLED = 3
+"""How well a name must fit a role to look at the first rows, or to be of a row's time: `release_date` fits less."""
+
+
 @lru_cache(maxsize=4096)
 def closeness(role: str, name: str) -> int:
     """Return how well a name fits a role: 4 if it is the role's, 3 a word, 2 at its end, 1 within, 0 not at all."""

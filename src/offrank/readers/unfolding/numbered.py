@@ -13,7 +13,7 @@ from ...errors import ColumnError
 from .. import arrow
 from ..computed_columns import Computed, DerivedTable
 from ..roles import names
-from ..tables import Table
+from ..tables import Table, read_once
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
 _CALLED_SO = 2
@@ -30,7 +30,7 @@ def in_lists_by_number(table: Table) -> Table:
     clicks = [name for name in groups if _called_either("click", "used", name) and name not in items]
     others = [name for name in groups if name not in clicks]
     items = others if not items and len(others) == 1 else items  # what is clicked, whatever it is called
-    if len(items) != 1 or not clicks or getattr(table, "once", False):
+    if len(items) != 1 or not clicks or read_once(table):
         return table
     shown = groups[items[0]]
     alike = {name: group for name, group in groups.items() if len(group) == len(shown) and name not in table.names}

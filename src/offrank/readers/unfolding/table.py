@@ -18,7 +18,7 @@ from ..column_sets import FileTable
 from ..conversions import is_text
 from ..files import partition
 from ..json_text import BadCell
-from ..tables import Piece, Table, row_count, schema_of
+from ..tables import Piece, Table, read_once, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
 from .structs import Path, kind_at, leaves, taken
@@ -48,7 +48,7 @@ class Reshaped(ABC):
 
     @property
     def once(self) -> bool:
-        return bool(getattr(self.inner, "once", False))
+        return read_once(self.inner)
 
     @property
     def files(self) -> Any:
