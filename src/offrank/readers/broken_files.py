@@ -11,7 +11,7 @@ from ..errors import LogError, UsageError
 from ..log.rules import BROKEN_FILE
 from ..wording import Option, Wording
 from .files import Files
-from .tables import Table
+from .tables import Table, all_pieces
 
 
 def sound(table: Table) -> tuple[Table, dict[str, int]]:
@@ -42,9 +42,8 @@ def sound(table: Table) -> tuple[Table, dict[str, int]]:
 def _fault(table: Table) -> LogError | None:
     """Read a table; return the error of the first rows that cannot be read."""
     try:
-        for part in range(table.parts()):
-            for _ in table.pieces(part, table.names):
-                pass
+        for _ in all_pieces(table, table.names):
+            pass
     except LogError as error:
         return error
     return None

@@ -127,6 +127,11 @@ def is_json(column: pa.Array) -> bool:
     return bool(first) and first[0].lstrip().startswith("[")
 
 
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a type is one of whole numbers or fractions."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
 def is_temporal(kind: pa.DataType) -> bool:
     """Whether a type is one of times or dates."""
     return bool(pa.types.is_temporal(kind))

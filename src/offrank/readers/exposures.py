@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.batch import Floats, Integers
-from ..log.source import stamp_of
 from . import arrow
 from .beginning import Beginning
-from .joining import event_times
+from .conversions import is_number
+from .joining import event_times, stamp_of_both
 from .roles.names import closeness
-from .tables import Piece, Table, first_rows
+from .tables import Piece, Table, all_pieces, first_rows
 from .unfolding import unfolded
 from .without_slates import ExposureColumns, exposure_columns
 
@@ -68,8 +68,7 @@ class ExposedLists:
         return f"{self.shown.describe()} with the exposures of {self.exposures.describe()} ({by})"
 
     def stamp(self) -> Mapping[str, Any] | None:
-        both = [stamp_of(table) for table in (self.shown, self.exposures)]
-        return None if None in both else {**(both[0] or {}), **(both[1] or {})}
+        return stamp_of_both(self.shown, self.exposures)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         beside = (self.user, *([self.times[0]] if self.times else []))
@@ -112,7 +111,7 @@ class ExposedLists:
         if len(known) and len(first):
             middle = sorted((float(np.median(known)), float(np.median(first))))
             units = held.numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
-            if units or held.numbers != _is_number(column):
+            if units or held.numbers != is_number(column.type):
                 raise ColumnError(
                     f"times in {shown!r} of the lists and in {exposed!r} of the exposures have different formats",
                     "use the same format in both: ISO times, or seconds",
@@ -130,8 +129,7 @@ class ExposedLists:
         columns = (user, experiment, variation, *([self.times[1]] if self.times else []))
         pieces = [
             arrow.plain_columns(piece.data.select(list(dict.fromkeys(columns))))
-            for part in range(self.exposures.parts())
-            for piece in self.exposures.pieces(part, tuple(dict.fromkeys(columns)))
+            for piece in all_pieces(self.exposures, tuple(dict.fromkeys(columns)))
         ]
         rows = (
             pa.Table.from_batches(pieces) if pieces else pa.table({name: pa.array([], pa.string()) for name in columns})
@@ -149,7 +147,7 @@ class ExposedLists:
         first = np.full(len(users.dictionary), np.inf)
         when = event_times(_flat(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
         np.minimum.at(first, one, np.where(np.isnan(when), -np.inf, when))
-        numbers = self.times is not None and _is_number(rows.column(self.times[1]))
+        numbers = self.times is not None and is_number(rows.column(self.times[1]).type)
         return HeldExposures(users.dictionary, np.where(least == most, most, -1), names.dictionary, first, numbers)
 
     def _refuse_experiments(self, column: pa.ChunkedArray) -> None:
@@ -218,10 +216,6 @@ def _times(shown: Table, exposures: Table) -> tuple[str, str] | None:
 
 _CALLED = 2
 """How well a name must fit; see `roles.names.closeness`."""
-
-
-def _is_number(column: pa.ChunkedArray | pa.Array) -> bool:
-    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
 def _flat(column: pa.ChunkedArray | pa.Array) -> pa.Array:

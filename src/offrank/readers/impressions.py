@@ -21,7 +21,7 @@ from ..log.hashing import hashed
 from ..log.rules import Faults
 from . import arrow
 from .conversions import RAW
-from .tables import MOST_ROWS, Piece, Table, TableOver
+from .tables import MOST_ROWS, Piece, Table, TableOver, all_pieces
 from .unified_types import unified_table
 
 _LOWEST = 1000
@@ -167,11 +167,9 @@ class GatheredTable(TableOver):
 
     def _numbered(self, columns: tuple[str, ...], left_out: Counter[str]) -> Iterator[pa.RecordBatch]:
         """Yield all rows with their numbers."""
-        for part in range(self.table.parts()):
-            for piece in self.table.pieces(part, columns):
-                left_out.update(piece.skipped)
-                data = arrow.plain_columns(piece.data)
-                yield data.append_column(_ROW, pa.array(piece.rows + piece.base))
+        for piece in all_pieces(self.table, columns):
+            left_out.update(piece.skipped)
+            yield arrow.plain_columns(piece.data).append_column(_ROW, pa.array(piece.rows + piece.base))
 
     def _spread(self, folder: Path, columns: tuple[str, ...], left_out: Counter[str]) -> list[list[Path]]:
         """Write the rows to files: all rows of an impression in one group of them, with a file for each schema."""

@@ -17,8 +17,9 @@ from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.source import stamp_of
 from . import arrow
+from .conversions import is_number
 from .json_text import BadCell
-from .tables import Piece, Table, TableOver
+from .tables import Piece, Table, TableOver, all_pieces, first_piece
 
 OUTSIDE, REPEATED, EARLY = "click-outside-slate", "click-repeated", "click-before-impression"
 """Rules of clicks that are left out: on what no impression showed, again on what was clicked, and before it was shown.
@@ -97,27 +98,24 @@ class ClicksBeside:
         return f"{self.shown.describe()} with the clicks of {self.clicks.describe()}"
 
     def stamp(self) -> Mapping[str, Any] | None:
-        both = [stamp_of(table) for table in (self.shown, self.clicks)]
-        return None if None in both else {**(both[0] or {}), **(both[1] or {})}
+        return stamp_of_both(self.shown, self.clicks)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         if self.made not in columns:
-            for number in range(self.shown.parts()):
-                yield from self.shown.pieces(number, columns)
+            yield from all_pieces(self.shown, columns)
             return
         wanted = [name for name in columns if name != self.made]
         asked, held = tuple(dict.fromkeys([*wanted, *self.shown_by.all])), None
         found, early = np.zeros((2, len(self._clicked.keys)), np.bool_)
-        for number in range(self.shown.parts()):
-            for piece in self.shown.pieces(number, asked):
-                if held is not None:
-                    yield held
-                try:
-                    clicked = self._marked(piece.data, found, early)
-                except BadCell as error:
-                    raise piece.fault(error) from None
-                data = piece.data.select(wanted).append_column(self.made, clicked).select(list(columns))
-                held = replace(piece, data=data)
+        for piece in all_pieces(self.shown, asked):
+            if held is not None:
+                yield held
+            try:
+                clicked = self._marked(piece.data, found, early)
+            except BadCell as error:
+                raise piece.fault(error) from None
+            data = piece.data.select(wanted).append_column(self.made, clicked).select(list(columns))
+            held = replace(piece, data=data)
         if held is not None:
             yield replace(held, skipped={**held.skipped, **self._left_out(found, early & ~found)})
 
@@ -125,9 +123,9 @@ class ClicksBeside:
     def _texts(self) -> bool:
         """Whether ids are compared as texts: those of one table are whole numbers and those of the other are not."""
         kinds = {
-            arrow.id_kind(_values(first.column(name), name, keys.listed and name == keys.item).type)
+            arrow.id_kind(_values(first.data.column(name), name, keys.listed and name == keys.item).type)
             for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by))
-            for first in [_first_of(table, keys)]
+            for first in [first_piece(table, (keys.impression, keys.item))]
             if first is not None
             for name in (keys.impression, keys.item)
         }
@@ -137,10 +135,9 @@ class ClicksBeside:
     def _clicked(self) -> HeldClicks:
         """The clicks of the other table."""
         keys, when = [np.zeros(0, np.uint64)], [np.zeros(0)]
-        for part in range(self.clicks.parts()):
-            for piece in self.clicks.pieces(part, self.clicked_by.all):
-                keys.append(self._keys(*map(piece.data.column, (self.clicked_by.impression, self.clicked_by.item))))
-                when.append(self._times(piece.data, self.clicked_by))
+        for piece in all_pieces(self.clicks, self.clicked_by.all):
+            keys.append(self._keys(*map(piece.data.column, (self.clicked_by.impression, self.clicked_by.item))))
+            when.append(self._times(piece.data, self.clicked_by))
         unique, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
         latest = np.full(len(unique), -np.inf)
         np.maximum.at(latest, place, np.concatenate(when))
@@ -196,11 +193,11 @@ class ClicksBeside:
     def _unjoined(self) -> LogError:
         said = []
         for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by)):
-            first = _first_of(table, keys)
+            first = first_piece(table, (keys.impression, keys.item))
             if first is None:  # no row at all
                 continue
-            impressions, items = first.column(keys.impression), first.column(keys.item)
-            rows = range(min(_SHOWN, len(first)))
+            impressions, items = first.data.column(keys.impression), first.data.column(keys.item)
+            rows = range(min(_SHOWN, len(first.data)))
             ids = ", ".join(f"({arrow.show_value(impressions, row)}, {arrow.show_value(items, row)})" for row in rows)
             said.append(f"{table.describe()} has {keys.impression!r}, {keys.item!r} such as {ids}")
         return LogError(
@@ -209,10 +206,10 @@ class ClicksBeside:
         )
 
 
-def _first_of(table: Table, keys: ItemKeys) -> pa.RecordBatch | None:
-    """Return the first rows of a table; None if it has none."""
-    pieces = (piece for part in range(table.parts()) for piece in table.pieces(part, (keys.impression, keys.item)))
-    return next((piece.data for piece in pieces if len(piece.data)), None)
+def stamp_of_both(shown: Table, beside: Table) -> Mapping[str, Any] | None:
+    """Return the stamps of two tables that are joined; None if one has none."""
+    mine, others = stamp_of(shown), stamp_of(beside)
+    return None if mine is None or others is None else {**mine, **others}
 
 
 def _values(column: pa.Array, name: str, listed: bool) -> pa.Array:
@@ -230,7 +227,7 @@ def event_times(column: pa.Array, name: str) -> Floats:
         ColumnError: they are no times.
     """
     column = arrow.plain_column(column)
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+    if is_number(column.type):
         return arrow.numbers(column, name)
     for zone in (None, "UTC"):
         try:

@@ -84,8 +84,7 @@ def read_log(
     how, renamed = ReadOptions(invalid, gaps, top_k, duplicates, skip_broken_files), dict(columns or {})
     if how == ReadOptions() and format is None and not renamed and (plain := documented(source)) is not None:
         return plain
-    found: Source = by_contents.understood(source, format, renamed, how)
-    return found
+    return by_contents.understood(source, format, renamed, how)
 
 
 def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:

@@ -15,6 +15,7 @@ from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source, engine_of
 from ..running.executors import Progress
 from . import arrow
+from .conversions import is_number
 from .json_text import BadCell
 from .long import LongLog
 from .refusal import type_in_words
@@ -124,7 +125,7 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         return
     values = found.values
     held = ~(found.null | found.rows_where(arrow.nulls(values)))
-    if _is_number(values.type):
+    if is_number(values.type):
         finite = np.isfinite(arrow.numbers(values, name))
         yield "score", int((held & (found.lengths == items.lengths) & ~found.rows_where(~finite)).sum())
     if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
@@ -140,7 +141,7 @@ def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     column, impression = data.column(name), arrow.id_codes(data.column(own["impression"]), own["impression"])
     if pa.types.is_nested(column.type):
         return
-    number = _is_number(column.type)
+    number = is_number(column.type)
     values = arrow.numbers(column, name) if number else arrow.id_codes(column, name)
     order = np.argsort(impression, kind="stable")  # rows of one impression may be scattered
     impression, ordered = impression[order], values[order]
@@ -170,7 +171,3 @@ def _samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _SAMPLE else f"{text[: _SAMPLE - 3]}..."
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -27,7 +27,7 @@ from .conversions import ClicksAs
 from .decode import Duplicates
 from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
-from .tables import Piece, Table, TableOver, outline, place
+from .tables import Piece, Table, TableOver, all_pieces, first_piece, outline, place
 from .unfolding import UnfoldedTable
 from .unified_types import unified_table
 from .wide import Gaps, Invalid, WideLog
@@ -176,7 +176,7 @@ class LongLog:
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
     """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0."""
     rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
-    for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
+    for piece in all_pieces(table, (impression, position)):
         if not len(piece.data):
             continue
         codes = arrow.id_codes(piece.data.column(impression), impression)
@@ -199,8 +199,7 @@ class _Beginning(TableOver):
         return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        found = (piece for one in range(self.table.parts()) for piece in self.table.pieces(one, columns))
-        first = next((piece for piece in found if len(piece.data)), None)
+        first = first_piece(self.table, columns)
         if first is not None:
             yield first.between(part, min(len(first.data), _FIRST_ROWS))
 
@@ -246,28 +245,27 @@ class _WideTable(TableOver):
         """Yield pieces cut between impressions; the rest of the last one waits for the next piece."""
         rest: Piece | None = None
         empty: Counter[str] = Counter()  # what pieces without rows have left out
-        for part in range(self.table.parts()):
-            for read in self.table.pieces(part, columns):
-                if not len(read.data):
-                    empty.update(read.skipped)
+        for read in all_pieces(self.table, columns):
+            if not len(read.data):
+                empty.update(read.skipped)
+                continue
+            skipped, empty = empty + Counter(read.skipped), Counter()
+            piece = replace(read, data=self._converted(arrow.plain_columns(read.data)), skipped=skipped)
+            if rest is not None and rest.file != piece.file:
+                more = self._more_of(rest, piece)
+                rest = self._joined(rest, piece.between(0, more)) if more else rest
+                piece = piece.between(more, len(piece.data))
+                if not len(piece.data):
                     continue
-                skipped, empty = empty + Counter(read.skipped), Counter()
-                piece = replace(read, data=self._converted(arrow.plain_columns(read.data)), skipped=skipped)
-                if rest is not None and rest.file != piece.file:
-                    more = self._more_of(rest, piece)
-                    rest = self._joined(rest, piece.between(0, more)) if more else rest
-                    piece = piece.between(more, len(piece.data))
-                    if not len(piece.data):
-                        continue
-                    yield rest
-                    rest = None
-                if rest is not None:  # it continues in the same file
-                    piece = self._joined(rest, piece)
-                starts = Rows(piece, self.log.column("impression")).starts
-                cut = int(starts[-1]) if len(starts) else 0
-                if cut:
-                    yield piece.between(0, cut)
-                rest = piece.between(cut, len(piece.data))
+                yield rest
+                rest = None
+            if rest is not None:  # it continues in the same file
+                piece = self._joined(rest, piece)
+            starts = Rows(piece, self.log.column("impression")).starts
+            cut = int(starts[-1]) if len(starts) else 0
+            if cut:
+                yield piece.between(0, cut)
+            rest = piece.between(cut, len(piece.data))
         if rest is not None and len(rest.data):
             yield replace(rest, skipped=Counter(rest.skipped) + empty)
 

@@ -18,7 +18,7 @@ from .files import Files
 from .long import LongLog
 from .parquet_orc_arrow import StoredTable
 from .roles.scattered import HashedRows
-from .tables import Piece, Table, TableOver
+from .tables import Piece, Table, TableOver, all_pieces
 from .text import TextTable
 from .unfolding import RankedTable, UnfoldedTable
 from .whole_lists import whole_lists
@@ -129,7 +129,7 @@ def _places(log: WideLog | LongLog, table: Table, leaf: Any, size: int) -> tuple
     if kept is not None:
         return kept, how
     rows = HashedRows(impression, _ROWS_BY_ID)
-    for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, table.names)):
+    for piece in all_pieces(table, table.names):
         rows.add(arrow.plain_columns(piece.data))
     return [[Piece(one, table.describe(), np.arange(len(one))) for one in rows.kept if len(one)]], "by id"
 

@@ -18,7 +18,7 @@ from ..log.source import read_once
 from . import arrow
 from .files import SQL
 from .parquet_orc_arrow import file_errors
-from .tables import MOST_ROWS, MemoryTable, Piece, Table, arrow_table, bounded, numbered, table_of_dicts
+from .tables import MOST_ROWS, MemoryTable, Piece, Table, all_pieces, arrow_table, bounded, numbered, table_of_dicts
 
 _DICTS = 1024
 """How many dicts make a record batch; the first such batch tells the columns."""
@@ -348,8 +348,7 @@ class CallTable:
         table = self.held.pop() if self.held else self._called()
         if missing := [name for name in columns if name not in table.names]:
             raise ColumnError(f"{self.describe()} has no {missing[0]!r} when called again", "return the same columns")
-        for number in range(table.parts()):
-            yield from table.pieces(number, columns)
+        yield from all_pieces(table, columns)
 
     def _called(self) -> Table:
         try:

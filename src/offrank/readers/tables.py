@@ -76,6 +76,17 @@ class Table(Protocol):
         """Describe where the data is."""
 
 
+def all_pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:
+    """Yield the rows of all parts of a table, in order, with these columns only."""
+    for part in range(table.parts()):
+        yield from table.pieces(part, columns)
+
+
+def first_piece(table: Table, columns: tuple[str, ...]) -> Piece | None:
+    """Return the first rows of a table, as they come; None if it has none."""
+    return next((piece for piece in all_pieces(table, columns) if len(piece.data)), None)
+
+
 class TableOver:
     """A table that makes its rows of those of another: with its columns, parts and name, where nothing else is said."""
 
@@ -185,12 +196,11 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
 
     def batches() -> Iterator[pa.RecordBatch]:
         rows = size = 0
-        for part in range(table.parts()):
-            for piece in table.pieces(part, names):
-                yield arrow.usual_columns(piece.data)
-                rows, size = rows + len(piece.data), size + arrow.size(piece.data)
-                if rows >= FIRST_ROWS or size >= FIRST_BYTES:
-                    return
+        for piece in all_pieces(table, names):
+            yield arrow.usual_columns(piece.data)
+            rows, size = rows + len(piece.data), size + arrow.size(piece.data)
+            if rows >= FIRST_ROWS or size >= FIRST_BYTES:
+                return
 
     found = [pa.Table.from_batches([one]) for one in batches()]
     try:

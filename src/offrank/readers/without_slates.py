@@ -14,6 +14,7 @@ from ..errors import OffrankError
 from ..language.spelling import spell
 from ..wording import command_line
 from .beginning import Beginning
+from .conversions import is_number
 from .description import Description
 from .roles.names import closeness, parts
 from .roles.single import choice_of, costed_choice, lacks_options
@@ -60,7 +61,7 @@ def _by_columns(rows: pa.Table) -> Description | None:
 def _ab_test(rows: pa.Table, log: str) -> Description | None:
     """Tell an A/B test without lists: a column called as an arm, with values called so, and what each row earned."""
     names = rows.column_names
-    numbers = [one.name for one in rows.schema if pa.types.is_integer(one.type) or pa.types.is_floating(one.type)]
+    numbers = [one.name for one in rows.schema if is_number(one.type)]
     column = _first(names, partial(_has, _VARIATION | {"group"}))
     earned = _first(numbers, partial(closeness, "click")) or _first(numbers, partial(closeness, "outcome"))
     arms = sorted(map(str, rows.column(column).unique().to_pylist())) if column and earned else []

@@ -15,7 +15,7 @@ from .. import arrow
 from ..computed_columns import DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles.names import group_columns
-from ..tables import MemoryTable, Table
+from ..tables import MemoryTable, Table, all_pieces
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -71,8 +71,7 @@ def _added(table: Table, arm: str, reward: str, impression: str) -> MemoryTable:
     Raises:
         LogError: one has two arms.
     """
-    pieces = (piece.data for part in range(table.parts()) for piece in table.pieces(part, table.names))
-    rows = pa.Table.from_batches(pieces)
+    rows = pa.Table.from_batches(piece.data for piece in all_pieces(table, table.names))
     rows = rows.set_column(table.names.index(reward), reward, _earned(reward, rows.combine_chunks().select([reward])))
     others = [name for name in table.names if name not in (reward, impression)]
     asked = [(reward, "sum", pc.ScalarAggregateOptions(skip_nulls=False)), (arm, "count_distinct")]

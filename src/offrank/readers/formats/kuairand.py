@@ -17,6 +17,7 @@ from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..files import is_paths
 from ..joining import KeptRows
 from ..opening import open_table
+from ..tables import all_pieces
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -51,8 +52,8 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
         if name not in table.names:
             raise ColumnError(f"{table.describe()} has no column {name!r}", _REMEDY)
     drawn = KeptRows(table, _RANDOM, ("1",), NOT_DRAWN.code)
-    pieces = (piece for part in range(drawn.parts()) for piece in drawn.pieces(part, (_VIDEO,)))
-    shown = np.concatenate([np.zeros(0, np.int64), *(np.asarray(piece.data.column(_VIDEO)) for piece in pieces)])
+    videos = (np.asarray(piece.data.column(_VIDEO)) for piece in all_pieces(drawn, (_VIDEO,)))
+    shown = np.concatenate([np.zeros(0, np.int64), *videos])
     pool, times = np.unique(shown, return_counts=True)
     once = int((times == 1).sum())  # over the rows: the probability that the next video is a new one (Good)
     if len(shown) >= _ENOUGH and once > _NEW * len(shown):

@@ -17,10 +17,11 @@ from ...errors import ColumnError, LogError
 from .. import arrow
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
+from ..conversions import is_number
 from ..opening import open_table
 from ..roles import names
 from ..roles.single import MOST_OPTIONS, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
-from ..tables import Table, first_rows
+from ..tables import Table, all_pieces, first_rows
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -101,7 +102,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         return None
     single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
     chosen = [name for name in single if name.lower() in _CHOSEN and is_choice(rows.column(name))]
-    reward = [name for name in single if name.lower() in _REWARD and _is_number(rows.column(name))]
+    reward = [name for name in single if name.lower() in _REWARD and is_number(rows.column(name).type)]
     written = [
         name for name in single if names.closeness("propensity", name) >= 3 and is_probability(rows.column(name))
     ]
@@ -134,10 +135,6 @@ def _is_ranking(single: Sequence[str]) -> bool:
     return any(names.closeness(role, name) >= 3 for role in ("position", "click", "item") for name in single)
 
 
-def _is_number(column: pa.ChunkedArray) -> bool:
-    return bool(pa.types.is_floating(column.type) or pa.types.is_integer(column.type))
-
-
 def _fields(probs: str, columns: Sequence[str]) -> dict[str, str]:
     """Return the columns that an object of probabilities was unfolded to, by option."""
     return {name.removeprefix(f"{probs}."): name for name in columns if probs and name.startswith(f"{probs}.")}
@@ -164,8 +161,7 @@ def ever(table: Table, chosen: str) -> pa.Array:
     """Return all values of a column, ascending."""
     found = {
         value
-        for part in range(table.parts())
-        for piece in table.pieces(part, (chosen,))
+        for piece in all_pieces(table, (chosen,))
         for value in arrow.plain_column(piece.data.column(chosen)).unique().to_pylist()
         if value is not None
     }

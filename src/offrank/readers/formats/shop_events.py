@@ -21,7 +21,7 @@ from .. import arrow
 from ..beginning import Beginning
 from ..joining import ClicksBeside, ItemKeys, event_times
 from ..opening import open_table
-from ..tables import Piece, Table, TableOver
+from ..tables import Piece, Table, TableOver, all_pieces
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -198,14 +198,14 @@ class ClicksOnViews:
 
     @cached_property
     def _found(self) -> pa.RecordBatch:
-        made = list(map(_Flat.of, _whole(self.clicks)))
+        made = [_Flat.of(piece.data) for piece in all_pieces(self.clicks, self.clicks.names)]
         keys = np.concatenate([np.zeros(0, np.uint64), *(one.keys for one in made)])
         when = np.concatenate([np.zeros(0), *(one.time for one in made)])
         order = np.lexsort((when, keys))
         keys, when = keys[order], when[order]
         seen, impression = np.full(len(keys), -np.inf), np.full(len(keys), -1)
-        for view in map(_Flat.of, _whole(self.views)):
-            _last(keys, when, view, seen, impression)
+        for piece in all_pieces(self.views, self.views.names):
+            _last(keys, when, _Flat.of(piece.data), seen, impression)
         for at in np.flatnonzero(keys[1:] == keys[:-1]) + 1:  # a later click of the same item
             if seen[at] < seen[at - 1]:
                 seen[at], impression[at] = seen[at - 1], impression[at - 1]
@@ -246,12 +246,6 @@ def _last(
         place = low[at] + np.searchsorted(when[low[at] : high[at]], view.time[at])
         if place < high[at] and view.time[at] > seen[place]:
             seen[place], impression[place] = view.time[at], view.impression[at]
-
-
-def _whole(table: ShopEvents) -> Iterator[pa.RecordBatch]:
-    for part in range(table.parts()):
-        for piece in table.pieces(part, table.names):
-            yield piece.data
 
 
 def _order(row: Integers, rank: pa.Array) -> Integers:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ...log.hashing import hashed
 from .. import arrow
 from ..description import Description
-from ..tables import Table
+from ..tables import Table, all_pieces
 from . import names
 from .columns import of_values
 from .long import long_roles
@@ -55,12 +55,9 @@ def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> De
     """
     samples = [HashedRows(name) for name in _ids(rows, said)]
     end = time.monotonic() + _SECONDS
-    for part in range(table.parts()):
-        for piece in table.pieces(part, table.names):
-            for sample in samples:
-                sample.add(arrow.plain_columns(piece.data))
-            if time.monotonic() > end:
-                break
+    for piece in all_pieces(table, table.names):
+        for sample in samples:
+            sample.add(arrow.plain_columns(piece.data))
         if time.monotonic() > end:
             break
     for sample in samples:

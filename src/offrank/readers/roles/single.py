@@ -129,8 +129,7 @@ def is_choice(column: pa.ChunkedArray) -> bool:
 
 def is_probability(column: pa.ChunkedArray) -> bool:
     """Whether a column holds probabilities, not all of them 1."""
-    number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
-    if not number or column.null_count:
+    if not conversions.is_number(column.type) or column.null_count:
         return False
     least, most = (pc.min_max(column)[end].as_py() for end in ("min", "max"))
     return bool(0 < least <= most <= 1 and least < 1)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ...errors import ColumnError
 from .. import arrow
 from ..computed_columns import Computed, DerivedTable
+from ..conversions import is_number
 from ..roles import names
 from ..tables import Table, read_once
 
@@ -72,7 +73,8 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
     columns = [arrow.plain_column(rows.column(name)) for name in group]
     columns = columns if group == shown else _as_numbers(columns)
     kind = [column.type for column in columns]
-    common = kind[0] if len({*kind}) == 1 else pa.float64() if all(map(_is_numeric, kind)) else pa.string()
+    plain = pa.float64() if all(is_number(one) or pa.types.is_null(one) for one in kind) else pa.string()
+    common = kind[0] if len({*kind}) == 1 else plain
     try:
         values = pa.concat_arrays([column.cast(common) for column in columns])
     except pa.ArrowInvalid:
@@ -86,7 +88,7 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
 
 def _as_numbers(columns: list[pa.Array]) -> list[pa.Array]:
     """Return texts as numbers beside numbers: text is also the type of a place that no list of the first block has."""
-    if not any(pa.types.is_floating(column.type) or pa.types.is_integer(column.type) for column in columns):
+    if not any(is_number(column.type) for column in columns):
         return columns
     try:
         return [one.cast(pa.float64()) if pa.types.is_string(one.type) else one for one in columns]
@@ -102,7 +104,3 @@ def _as_ids(values: pa.Array) -> pa.Array:
         return values.cast(pa.int64())
     except pa.ArrowInvalid:  # fractions, which are no ids
         return values
-
-
-def _is_numeric(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind))
