@@ -13,7 +13,7 @@ from ..errors import OffrankError
 from .file_kinds import HEAD
 from .files import Files, find, is_paths, refuse_too_long
 from .opening import Opened
-from .tables import Table, first_rows, read_once
+from .tables import Table, first_rows, once_only
 from .unfolding import few_rows, unfolded
 
 
@@ -113,7 +113,7 @@ class Beginning:
     def _looked(self) -> tuple[Table | None, pa.Table | None]:
         try:
             table = self.unfolded({})
-            return table, None if read_once(table) else first_rows(table)
+            return table, None if once_only(table) else first_rows(table)
         except OffrankError:
             return None, None
 

@@ -209,7 +209,7 @@ class Decoded:
         found = arrow.lists(self.piece.data.column(column), column, pa.float64()) if as_numbers else self._clicks()
         if as_numbers:
             kind, held = found.values.type, found.values
-            as_stored = conversions.is_number(kind) and not held.null_count
+            as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
             found = replace(found, values=held.to_numpy() if as_stored else arrow.numbers(held, column))
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)

@@ -20,7 +20,7 @@ from .description import Description, RoleEvidence, Unsettled
 from .formats.registry import READERS, Reader
 from .roles import long, wide
 from .roles.scattered import scattered_roles
-from .tables import FIRST_ROWS, Table, first_rows, may_be_null, read_once
+from .tables import FIRST_ROWS, Table, first_rows, may_be_null, once_only
 from .unfolding import few_rows
 from .without_slates import lacks_lists
 
@@ -96,7 +96,7 @@ def detect_clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, ro
     if click not in said and {*columns} <= {*table.names} and not may_be_null(table, columns[1]):
         return plain
     opened_anew = click not in said and (hasattr(inner, "held") or engine_of(inner) is not None)
-    if read_once(table) or opened_anew or not {*columns} <= {*table.names}:
+    if once_only(table) or opened_anew or not {*columns} <= {*table.names}:
         return plain
     if rows is None or not {*columns} <= {*rows.column_names}:
         rows = (first_rows if click in said else few_rows)(table, columns)
@@ -113,7 +113,7 @@ def places_said(table: Table, said: Mapping[str, str], *, rows: pa.Table | None 
         ColumnError: the rows do not tell from which number places count.
     """
     clicks, slate = said.get("clicks", ""), said.get("slate", "slate")
-    if read_once(table) or not {clicks, slate} <= {*table.names}:
+    if once_only(table) or not {clicks, slate} <= {*table.names}:
         return said
     if rows is None or not {clicks, slate} <= {*rows.column_names}:
         rows = few_rows(table, (slate, clicks))

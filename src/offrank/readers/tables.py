@@ -145,7 +145,7 @@ def holder(table: Table) -> Any:
     return getattr(table, "dataset", table) if held is None else held
 
 
-def read_once(table: Table) -> bool:
+def once_only(table: Table) -> bool:
     """Whether the rows of a table can be read a single time only."""
     return bool(getattr(table, "once", False))
 

@@ -17,7 +17,7 @@ from ..opening import open_table, tables_of
 from ..roles.events import first_impressions, guess, join_columns, kinds_of, time_of
 from ..roles.names import group_columns
 from ..roles.wide import wide_roles
-from ..tables import Table, first_rows, read_once
+from ..tables import Table, first_rows, once_only
 from ..unfolding import in_order, unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -76,7 +76,7 @@ def events(
         roles = {"impression": impression, "item": item, "position": position or "position", made: table.made}
         return LongLog(table, roles | group_columns(table.names, roles.values()), invalid)
     roles = {"slate": slate, made: table.made} | ({"position": position} if position else {})
-    if not read_once(impressions):
+    if not once_only(impressions):
         beside = wide_roles(first_rows(impressions), {"slate": slate, "clicks": table.made}).columns
         roles |= {role: name for role, name in beside.items() if role == "candidates"}
     ordered = in_order(table, roles, "numbers", skip=invalid == "skip", close=False) if position else table

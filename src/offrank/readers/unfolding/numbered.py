@@ -14,7 +14,7 @@ from .. import arrow
 from ..computed_columns import Computed, DerivedTable
 from ..conversions import is_number
 from ..roles import names
-from ..tables import Table, read_once
+from ..tables import Table, once_only
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
 _CALLED_SO = 2
@@ -31,7 +31,7 @@ def in_lists_by_number(table: Table) -> Table:
     clicks = [name for name in groups if _called_either("click", "used", name) and name not in items]
     others = [name for name in groups if name not in clicks]
     items = others if not items and len(others) == 1 else items  # what is clicked, whatever it is called
-    if len(items) != 1 or not clicks or read_once(table):
+    if len(items) != 1 or not clicks or once_only(table):
         return table
     shown = groups[items[0]]
     alike = {name: group for name, group in groups.items() if len(group) == len(shown) and name not in table.names}

@@ -18,7 +18,7 @@ from ..column_sets import FileTable
 from ..conversions import is_text
 from ..files import partition
 from ..json_text import BadCell
-from ..tables import Piece, Table, all_pieces, read_once, row_count, schema_of
+from ..tables import Piece, Table, once_only, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
 from .structs import Path, kind_at, leaves, taken
@@ -48,7 +48,7 @@ class Reshaped(ABC):
 
     @property
     def once(self) -> bool:
-        return read_once(self.inner)
+        return once_only(self.inner)
 
     @property
     def files(self) -> Any:
@@ -201,7 +201,8 @@ def _pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[P
     elif (first := getattr(table, "first", None)) is not None:
         yield from first(columns, rows)
     else:
-        yield from all_pieces(table, columns)
+        for part in range(table.parts()):
+            yield from table.pieces(part, columns)
 
 
 def _schema(table: Table, renamed: Mapping[str, str], look: FirstRows) -> pa.Schema | None:
