@@ -131,14 +131,16 @@ def verdict(
     ladder = [one for one in ladder if one.outcome == ladder[0].outcome]
     anchor = _anchor(ladder, usable, wanted)
     own, found = _answer(target, ladder, anchor)
-    of_log = _about_log(own, about_log)
+    of_log = [*own.estimate.about_log, *(about_log if own.kind.logging is not None else ())]
     known = _explained(found, [*of_log, *own.cautions], own.most)
     assumes = own.anchored.kind.assumes
     checked = not assumes or _checked(own, anchor)
     off = [("", one) for one in own.cautions if own.outcome != wanted and has_cause(one, "outcome")]
-    said = [*_binding(own, of_log), *([] if checked else [_assumed(own, found, anchor)]), *reasons(off)]
-    told = dict.fromkeys([*([] if known is None else [known]), *said])
-    ranked = sorted(told, key=lambda one: "logging policy" not in causes_of(one.code))  # all else rests on that
+    warned = [(name, one) for name, some in (("", of_log), (own.name, own.cautions)) for one in some]
+    binding = reasons(pair for pair in warned if pair[1].severity != "note")
+    assumed = [] if checked else [_assumed(own, found, anchor)]
+    against = dict.fromkeys([*([] if known is None else [known]), *binding, *assumed, *reasons(off)])
+    ranked = sorted(against, key=lambda one: "logging policy" not in causes_of(one.code))  # all else rests on that
     doubts = tuple(ranked[:MOST_REASONS])
     found = replace(
         found,
@@ -234,18 +236,13 @@ def _explained(found: Verdict, cautions: Iterable[Caution], most: float) -> Reas
         high = decision == "better" and not one.missing >= 0
         if away is None or not (low or high):
             continue
-        room = _room(found, abs(one.missing), most if low else 0.0)
+        value, share = abs(found.value.value) if found.value is not None else 0.0, abs(one.missing)
+        room = share * max(most if low else 0.0, value) if math.isfinite(share) else math.inf
         if away.low - room <= 0 <= away.high + room:
             text = f"The value is likely too {'low' if low else 'high'} (`{one.code}`), which could explain the whole "
             text += f"difference, so the decision is not {decision}."
             return Reason(EXPLAINED, text, one.remedy, (str(found.estimator),))
     return None
-
-
-def _room(found: Verdict, share: float, most: float) -> float:
-    """How far an error of this share can move the value; infinite where the share is not known."""
-    value = abs(found.value.value) if found.value is not None else 0.0
-    return share * max(most, value) if math.isfinite(share) else math.inf
 
 
 def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval], Interval]) -> Verdict:
@@ -273,17 +270,6 @@ def _from_zero(found: Verdict) -> Verdict:
 
     value, logged, relative = cut(found.value, 0.0), cut(found.logged, 0.0), cut(found.relative, -1.0)
     return replace(found, value=value, logged=logged, relative=relative)
-
-
-def _about_log(own: Row, about_log: Sequence[Caution]) -> list[Caution]:
-    """The cautions about the log that concern this estimate."""
-    return [*own.estimate.about_log, *(about_log if own.kind.logging is not None else ())]
-
-
-def _binding(own: Row, of_log: Sequence[Caution]) -> list[Reason]:
-    """The warnings about the log and the estimate that is the answer."""
-    said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
-    return reasons(pair for pair in said if pair[1].severity != "note")
 
 
 def _assumed(own: Row, found: Verdict, anchor: Row) -> Reason:
