@@ -64,19 +64,19 @@ class AlongEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class ArmsEvidence:
-    """The arms of an experiment. shares: by arm, the share of the impressions, and the one that was designed."""
+    """The arms of an experiment."""
 
     column: str = "arm"
-    shares: Mapping[str, tuple[Interval, float]] = field(default_factory=dict)
+    shares: Mapping[str, tuple[Interval, float]] = field(default_factory=dict)  # of impressions, and as designed
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControlEvidence:
-    """A control in an experiment. arms: the column of the arms. away: by arm, its mean there less that of all rows."""
+    """A control in an experiment."""
 
     column: str = "past_rate"
-    arms: str = "arm"
-    away: Mapping[str, Interval] = field(default_factory=dict)
+    arms: str = "arm"  # the column of the arms
+    away: Mapping[str, Interval] = field(default_factory=dict)  # by arm, its mean there less that of all rows
 
 
 @dataclass(frozen=True)

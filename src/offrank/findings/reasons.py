@@ -80,16 +80,12 @@ _NUMBERS: dict[Concerns, str] = {"level": "level", "change": "change", "both": "
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption that no check of the log can test.
+    """An assumption that no check of the log can test."""
 
-    code: stable, also of its paragraph in docs/concepts/trust.md. text: a clause. concerns: which number rests on it.
-    why: what happens where it is wrong.
-    """
-
-    code: str
-    text: str
-    concerns: Concerns
-    why: str
+    code: str  # stable, also of its paragraph in docs/concepts/trust.md
+    text: str  # a clause
+    concerns: Concerns  # which number rests on it
+    why: str  # what happens where it is wrong
 
     @property
     def in_words(self) -> str:
@@ -103,22 +99,15 @@ class Assumption:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What is known of a log and a target, by which assumptions are left out or come first.
+    """What is known of a log and a target, by which assumptions are left out or come first."""
 
-    - tested: what this log could test: where it is wrong, a finding says so. Checks of the outcome add theirs.
-    - sampled: whether rows were kept at rates, which `inclusion` has. rewards: whether the outcome is no click.
-    - rare: whether fewer than `RARE_CLICKS` of the shown items were clicked.
-    - scored: whether the target reads scores that the logging policy does not. recurs: whether users or queries return.
-    - days: whether the log has rows of several days, or is several logs together.
-    """
-
-    tested: frozenset[Assumption] = frozenset()
-    sampled: bool = False
-    rewards: bool = False
-    rare: bool = False
-    scored: bool = False
-    recurs: bool = False
-    days: bool = False
+    tested: frozenset[Assumption] = frozenset()  # by this log: where one is wrong, a finding says so
+    sampled: bool = False  # whether rows were kept at rates, which `inclusion` has
+    rewards: bool = False  # whether the outcome is no click
+    rare: bool = False  # whether fewer than `RARE_CLICKS` of the shown items were clicked
+    scored: bool = False  # whether the target reads scores that the logging policy does not
+    recurs: bool = False  # whether users or queries return
+    days: bool = False  # whether the log has rows of several days, or is several logs together
 
 
 CLICKS_LOGGED = Assumption(

@@ -17,7 +17,7 @@ from ..sums.estimate import Caution, Severity
 from ..wording import Wording, nearest
 
 E = TypeVar("E")
-SEVERITIES: dict[Severity, int] = {"serious": 0, "warning": 1, "note": 2}
+SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
 """Severities, the worst first."""
 Cause = Literal[
     "logging policy",
@@ -89,24 +89,22 @@ class Statement:
         return cls(severity, message, Wording(remedy, *phrases) if phrases else remedy, missing)
 
 
-serious, warning, note = (partial(Statement.of, severity) for severity in SEVERITIES)
+serious = partial(Statement.of, "serious")
+warning = partial(Statement.of, "warning")
+note = partial(Statement.of, "note")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One finding: its code, a title for lists, the type of its evidence, its function, and its causes.
-
-    explains: the cause of other findings that say nothing new beside it. convicts: whether the model that it is about
-    is not to be chosen by default.
-    """
+    """One finding."""
 
     code: str
-    title: str
+    title: str  # for lists
     evidence: type
     find: Callable[[Any], Statement | None]
     causes: tuple[Cause, ...]
-    explains: Cause | None = None
-    convicts: bool = False
+    explains: Cause | None = None  # the cause of other findings that say nothing new beside it
+    convicts: bool = False  # whether the model that it is about is not to be chosen by default
 
 
 FINDINGS: Registry[Kind] = Registry(str(__package__), "finding")
