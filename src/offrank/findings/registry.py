@@ -20,43 +20,31 @@ E = TypeVar("E")
 SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
 """Severities, the worst first."""
 Cause = Literal[
-    "logging policy",
+    "logging policy",  # this and those down to `rows`: of a log, each of which may lead to those that follow
     "sampling",
     "randomness",
-    "calibration",
-    "propensities",
+    "calibration",  # what was shown does not fit the logging policy
+    "propensities",  # the logged ones do not fit it
     "mean weight",
-    "rows",
-    "arms",
-    "overlap",
-    "weights",
-    "effective size",
-    "coverage",
-    "tail",
-    "counting",
-    "outcome",
-    "level",
-    "assumption",
-    "dependence",
-    "provenance",
-    "choice",
-    "method",
-    "click model",
-    "measure",
+    "rows",  # which rows there are, whatever their propensities
+    "arms",  # those of an experiment differ not by chance alone
+    "overlap",  # the log has too little of what the target shows
+    "weights",  # what the weights of the log's rows look like
+    "effective size",  # few rows have a weight, while the standard error is right
+    "coverage",  # the target's items are missing
+    "tail",  # what is rare may not have occurred yet, so that the standard error may be larger than it seems
+    "counting",  # propensities or ranks were counted in the log
+    "outcome",  # clicks and rewards, and rows kept by them
+    "level",  # what every value is a mean of; two arms of one time differ by the same, whatever it is
+    "assumption",  # about users, models or ties
+    "dependence",  # between rows
+    "provenance",  # what was learnt from the same rows
+    "choice",  # made by the data
+    "method",  # of the interval or the measure
+    "click model",  # how it was learnt
+    "measure",  # a metric
 ]
-"""What is behind a finding, or what it is about; a finding may have several.
-
-- logging policy, sampling, randomness, calibration, propensities, mean weight, rows: of a log, each of which may lead
-  to those that follow. calibration: what was shown does not fit the logging policy. propensities: the logged ones do
-  not. rows: which rows there are, whatever their propensities. arms: those of an experiment differ not by chance alone.
-- overlap: the log has too little of what the target shows. weights: what the weights of the log's rows look like.
-  effective size: few rows have a weight, while the standard error is right. coverage: the target's items are missing.
-  tail: what is rare may not have occurred yet, so that the standard error may be larger than it seems.
-- counting: propensities or ranks were counted in the log. outcome: clicks and rewards, and rows kept by them.
-  level: what every value is a mean of; two arms of one time differ by the same, whatever it is.
-- assumption: about users, models or ties. dependence: between rows. provenance: what was learnt from the same rows.
-- choice: made by the data. method: of the interval or the measure. click model: how it was learnt. measure: a metric.
-"""
+"""What is behind a finding, or what it is about; a finding may have several."""
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _REFUSALS: dict[str, tuple[Cause, ...]] = {NoOverlapError.code: ("overlap",)}
