@@ -10,13 +10,13 @@ import pytest
 
 from offrank import PlackettLuce, Top
 from offrank.clicks import GCTR, load
+from offrank.clicks.given_models import models, query_column
 from offrank.errors import LogError, UsageError
 from offrank.metrics.graded import Graded, GradedFold, ndcg_by_query
 from offrank.policies.base import Policy
 from offrank.readers.log import read_log
 from offrank.sums.base import total
 from offrank.sums.counts import join
-from offrank.verbs.clicks.base import models, query_column
 
 # Two queries; of three candidates two are shown.
 LOG = pa.table(

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ..errors import UsageError
 from ..language import formatting
+from ..language.from_text import GRADES
 from ..language.outputs import refuse_output
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, refuse_placed
@@ -28,7 +29,7 @@ from ..sums.fingerprint import Fingerprint
 from . import draws, storage
 from .base import FitResult
 from .fitted_tables import FittedTables
-from .judgements import GRADES, Judgements, judge_documents
+from .judgements import Judgements, judge_documents
 from .laws import log_probs
 from .sessions import Tally, no_impressions, whole_clicks
 from .summary import learnt_section, log_findings

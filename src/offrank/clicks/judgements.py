@@ -24,7 +24,6 @@ from .spec import ModelSpec
 
 TOP = 0.99
 """The quantile of the relevances that earns the full gain; above it are those that are best by luck."""
-GRADES = 5
 _NUMBERS = ("relevance", "low", "high", "sessions", "grade", "certainty")
 _BLOCK = 1 << 13
 """Documents that are drawn at once: so many times the draws in numbers are kept in memory."""

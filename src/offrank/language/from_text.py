@@ -24,6 +24,8 @@ CANDIDATE_ESTIMATORS = (
     *("interpol(window=1)", "interpol(window=2)", "pbm"),
 )
 """The estimators to choose from by default, of which a log and its policies usually allow only some."""
+GRADES, GENERATED = 5, "generated"
+"""How many grades documents are given, and the judged queries of a simulation, where nobody says."""
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
 
 

@@ -13,6 +13,8 @@ from ..clicks.fitted import Fitted
 from ..clicks.summary import log_findings
 from ..errors import AbilityError
 from ..evaluation.reproducibility import Delivered
+from ..findings import cautions_for, convicting
+from ..findings.measure import CmipEvidence
 from ..frames import plain
 from ..log.source import Source
 from ..metrics import click_pages as pages
@@ -25,7 +27,8 @@ from ..report.document import Document, Section, worst
 from ..report.facts import again
 from ..running.executors import Executor
 from ..sums.estimate import Caution
-from .click_models import ModelChoice, Selection
+from .candidates import MeasuredModel
+from .click_models import ModelChoice, Selection, select
 
 
 @dataclass(frozen=True)
@@ -101,3 +104,30 @@ def ranking_policy(policy: Policy, source: Source, executor: Executor | None) ->
         return fitted(policy, source, executor).law("rank_probs")
     except AbilityError:
         return None
+
+
+def cautions_about(
+    found: Mapping[str, Fitted], here: Evaluations, cmip: Mapping[str, Cmip], *, counted: bool
+) -> dict[str, tuple[Caution, ...]]:
+    """Return the warnings about each model. counted: whether CMIP uses the ranks in the log."""
+    ranks = cautions_for(CmipEvidence(counted=counted))
+    return {name: (*one.cautions, *ranks, *here[name].cautions, *cmip[name].warnings) for name, one in found.items()}
+
+
+def chosen_model(
+    strategy: str | None,
+    here: Evaluations,
+    ranked: Ranked,
+    cmip: Mapping[str, Cmip],
+    about: Mapping[str, tuple[Caution, ...]],
+    seen: Mapping[str, list[Fitted]],
+    facts: Mapping[str, Any],
+) -> Selected:
+    """Return the choice of a strategy, or of all. seen: by model, what CMIP is of: itself, or posterior draws."""
+    candidates = [  # CMIP is what is above the floor, where there is one: each model has its own
+        MeasuredModel(
+            name, here[name].perplexity, ranked.of(at), pages.above(one), len(seen[name]) == 1, convicting(about[name])
+        )
+        for at, (name, one) in enumerate(cmip.items())
+    ]
+    return Selected(select(candidates, strategy), here, ranked, cmip, about, facts=facts)

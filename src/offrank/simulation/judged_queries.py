@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
+from ..language.from_text import GENERATED
 from ..log.batch import Floats, Integers
 from ..log.graded_queries import Judged
 from ..readers.svmlight import read_svmlight
 from ..readers.trec import read_trec
 from ..running.executors import Progress
 
-GENERATED = "generated"
 _QUERIES = 1000
 
 Preset = Literal["paper", "published-code"]

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..evaluation import arguments
-from ..inference.clusters_and_level import IntervalSpec
 from ..language import Say, silent
 from ..language.argument import seed_number
 from ..language.outputs import refuse_outputs
-from ..learning.learnt_policy import LearntPolicy, learnt_policy
-from ..learning.search import Criterion
-from ..learning.training import Training, policy_file, search_of
-from ..policies import splits
-from ..policies.base import Policy
-from ..policies.fit import fitted
-from ..policies.registry import policy
-from ..running.executors import Executor, Progress
+from .deferred import arguments, clusters_and_level, fit, learnt_policy, policies, splits, training
 from .evaluate import evaluate
+
+if TYPE_CHECKING:
+    from ..learning.learnt_policy import LearntPolicy
+    from ..learning.search import Criterion
+    from ..policies.base import Policy
+    from ..policies.splits import By
+    from ..running.executors import Executor, Progress
 
 
 def learn(
@@ -31,7 +29,7 @@ def learn(
     columns: Mapping[str, str] | None = None,
     logging: str | Policy = "logged",
     criterion: Criterion | None = None,
-    split: splits.By = "turn",
+    split: By = "turn",
     interactions: bool = False,
     epochs: int | None = None,
     bits: int = 20,
@@ -81,18 +79,18 @@ def learn(
     """
     splits.check_split(split)
     seed = seed_number(seed)
-    IntervalSpec("normal", confidence)
+    clusters_and_level.IntervalSpec("normal", confidence)
     if test and confidence <= 0.5:
         raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or skip the test: test=False")
-    target = policy_file(path, bits)
+    target = training.policy_file(path, bits)
     refuse_outputs(path, log=log, read=[logging], overwrite=overwrite)
-    search = search_of(method, epochs, criterion, confidence, seed, labels)
+    search = training.search_of(method, epochs, criterion, confidence, seed, labels)
     source = arguments.source(log, columns)
-    drawn, tested = fitted(policy(logging), source, executor), None
-    training = Training(search, split, bits, interactions, labels, overwrite)
-    trained = training.run(source, drawn, target, executor, progress, say)
+    drawn, tested = fit.fitted(policies.policy(logging), source, executor), None
+    job = training.Training(search, split, bits, interactions, labels, overwrite)
+    trained = job.run(source, drawn, target, executor, progress, say)
     if test:
         say("3. Testing on the held-out third")
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
         tested = evaluate(splits.Split(source, "test", split), dict(trained.policies), *trained.tested_by(drawn), **how)
-    return learnt_policy(trained, tested)
+    return learnt_policy.learnt_policy(trained, tested)

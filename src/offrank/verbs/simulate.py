@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..language import Say, silent
+from ..language.from_text import GENERATED
 from ..language.outputs import refuse_outputs
-from ..log.graded_queries import Judged
-from ..readers.convert import convert
-from ..running.executors import Progress
-from ..simulation.judged_queries import GENERATED, Preset, judged_queries, stratified
-from ..simulation.rankers import ALWAYS, rankers_of
-from ..simulation.simulated import Simulated, notes_on, truths_of
-from ..simulation.source import SimulatedSource
-from ..simulation.users import User
-from ..simulation.users.named import documents_for, user_or_model
-from ..simulation.worlds import JudgedWorld
+from .deferred import conversion, judged_queries, simulated, source, users, world_rankers, worlds
+
+if TYPE_CHECKING:
+    from ..log.graded_queries import Judged
+    from ..running.executors import Progress
+    from ..simulation.judged_queries import Preset
+    from ..simulation.simulated import Simulated
+    from ..simulation.users import User
 
 
 def simulate(
@@ -72,17 +72,21 @@ def simulate(
         >>> simulated = offrank.simulate("simulated.parquet", sessions=1000, seed=1)
     """
     refuse_outputs(path, log=data, read=[user, qrels], overwrite=overwrite)
-    who = user_or_model(user, preset)
-    documents = documents_for(who) if documents is None else documents
+    who = users.user_or_model(user, preset)
+    documents = users.documents_for(who) if documents is None else documents
     names = [rankers] if isinstance(rankers, str) else list(rankers)
-    by_name = rankers_of(names, preset)
+    by_name = world_rankers.rankers_of(names, preset)
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
-    judged = judged_queries(data, queries, world_seed, progress, qrels)
-    sampled, left_out = stratified(judged, documents, world_seed, preset=preset)
-    say(f"2. Scores of {', '.join(dict.fromkeys([*names, *ALWAYS]))}")
-    world = JudgedWorld.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)
+    judged = judged_queries.judged_queries(data, queries, world_seed, progress, qrels)
+    sampled, left_out = judged_queries.stratified(judged, documents, world_seed, preset=preset)
+    say(f"2. Scores of {', '.join(dict.fromkeys([*names, *world_rankers.ALWAYS]))}")
+    world = worlds.JudgedWorld.of(
+        sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset
+    )
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")
-    written = convert(SimulatedSource(world, sessions, logging, seed), path, overwrite=overwrite, progress=progress)
+    drawn = source.SimulatedSource(world, sessions, logging, seed)
+    written = conversion.convert(drawn, path, overwrite=overwrite, progress=progress)
     say("4. Values of policies in this world")
-    return Simulated(written, world, logging, truths_of(world), left_out, notes_on(world))
+    truths, notes = simulated.truths_of(world), simulated.notes_on(world)
+    return simulated.Simulated(written, world, logging, truths, left_out, notes)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...clicks.evaluation import evaluate_models
-from ...evaluation import arguments
-from ...evaluation.reproducibility import facts
-from ...metrics.click_pages import ClickEvaluation
-from ...metrics.graded import GradedFold, GradesBy
-from ...running.executors import Executor, Progress
-from .base import Models, models, predictors, query_column
+from ..deferred import arguments, click_evaluation, click_pages, given_models, graded, reproducibility
+
+if TYPE_CHECKING:
+    from ...clicks.given_models import Models
+    from ...metrics.click_pages import ClickEvaluation
+    from ...metrics.graded import GradesBy
+    from ...running.executors import Executor, Progress
 
 
 def evaluate_clicks(
@@ -56,26 +56,27 @@ def evaluate_clicks(
         >>> round(judged.records()[1]["value"], 2)
         1.45
     """
-    found, source = predictors(model), arguments.source(log, columns)
+    found, source = given_models.predictors(model), arguments.source(log, columns)
     away = None if other is None else arguments.source(other)
     fold = None
     if labels is not None:
-        fold = GradedFold(fitted := models(found), labels, query_column(fitted, by), grades_by=grades_by)
+        fitted = given_models.models(found)
+        fold = graded.GradedFold(fitted, labels, given_models.query_column(fitted, by), grades_by=grades_by)
     cluster = None if cluster == "none" else cluster
     how: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
-    here = evaluate_models(found, source, **how)
-    elsewhere = None if away is None else evaluate_models(found, away, **how)
-    graded = None if fold is None else fold.read(source, executor, progress)
-    ranked = None if graded is None else graded.ndcg(confidence)
-    made = facts(
+    here = click_evaluation.evaluate_models(found, source, **how)
+    elsewhere = None if away is None else click_evaluation.evaluate_models(found, away, **how)
+    read = None if fold is None else fold.read(source, executor, progress)
+    ranked = None if read is None else read.ndcg(confidence)
+    made = reproducibility.facts(
         "clicks",
         f"Click models on {source.describe()}",
         source,
         other=None if away is None else away.describe(),
         spelling={name: repr(one) for name, one in found.items()},
         labels=labels,
-        **({} if graded is None else graded.counted(grades_by)),
+        **({} if read is None else read.counted(grades_by)),
         confidence=confidence,
         cluster=cluster,
     )
-    return ClickEvaluation(found, here, elsewhere, ranked, facts=made)
+    return click_pages.ClickEvaluation(found, here, elsewhere, ranked, facts=made)

@@ -4,86 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...clicks.base import Role
-from ...clicks.documents import grouping
-from ...clicks.fitted import Fitted
-from ...clicks.model import ClickModel, click_model
 from ...errors import UsageError
-from ...evaluation import arguments
-from ...evaluation.reproducibility import Delivered, facts
-from ...frames import plain
-from ...language import Say, formatting, silent
+from ...language import Say, silent
 from ...language.argument import interval_level
 from ...language.outputs import refuse_outputs
-from ...metrics import click_pages as pages
-from ...report.document import Answer, Document
-from ...report.facts import again
-from ...running.executors import Executor, Progress
-from ...sums.estimate import Caution
+from ..deferred import arguments, click_model, click_results, documents, reproducibility
 
-
-@dataclass(frozen=True)
-class ClickFit(Delivered):
-    """A fitted click model, and the file that it was written to."""
-
-    fitted: Fitted
-    path: str
-    confidence: float = 0.95
-
-    headings = ("quantity", "rank", "value")
-
-    @property
-    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
-        return {"": self.fitted.cautions}
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a row per entry of each table by rank, and per parameter that all sessions share."""
-        learnt, rows = self.fitted.learnt, list[dict[str, Any]]()
-        for name, role in self.fitted.model.roles().items():
-            if role is Role.SHARED or role.by_rank:
-                table = learnt.parameters[name]
-                none = np.full(table.shape, np.nan)
-                ends = self.fitted.interval(name, self.confidence) if name in learnt.strength else (none, none)
-                for at, numbers in enumerate(zip(*(plain(one.ravel()) for one in (table, *ends)), strict=True), 1):
-                    place = {"quantity": name, "rank": at if role.by_rank else None}
-                    rows.append(place | dict(zip(("value", "low", "high"), numbers, strict=True)))
-        return rows
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the data that the model was learnt from, its convergence, and the tables by rank."""
-        fitted = self.fitted
-        return {
-            **self.facts,
-            "path": self.path,
-            "sessions": fitted.tally.impressions,
-            "documents": len(fitted.documents),
-            "rounds": fitted.learnt.rounds,
-            "converged": fitted.learnt.converged,
-            "learnt": self.records(),
-            "tally": plain(fitted.tally),
-            "cautions": plain(fitted.cautions),
-        }
-
-    def to_document(self) -> Document:
-        found, drawn = self.fitted.to_document(self.confidence), pages.curves({"": self.fitted}, self.confidence)
-        curve = (replace(one, tables=(), printed=False) for one in drawn)
-        parts = (*curve, *found.sections, again(self.facts, "log", "spelling"))
-        return self._page(f"{found.lead}, written to {self.path}", parts, self._answer())
-
-    def _answer(self) -> Answer:
-        """Say whether the fit has converged, and the examination probability of the last rank."""
-        curve = pages.curve_of(self.fitted, self.confidence)
-        known = formatting.plural(len(self.fitted.documents), "document", "documents")
-        said = f"**was fitted** to {known}" if self.fitted.learnt.converged else "**did not converge**"
-        seen = "" if curve is None or len(curve) < 2 else f" {pages.looked_at(curve)}"
-        return Answer(f"{formatting.quote(repr(self.fitted))} {said}.{seen}", severity=self.severity)
+if TYPE_CHECKING:
+    from ...clicks.model import ClickModel
+    from ...metrics.click_results import ClickFit
+    from ...running.executors import Executor, Progress
 
 
 def fit_clicks(
@@ -126,13 +60,13 @@ def fit_clicks(
         >>> [round(float(rank), 1) for rank in learnt.fitted.examination()]
         [1.0, 0.5, 0.3, 0.2]
     """
-    kind, source = click_model(model), arguments.source(log, columns)
+    kind, source = click_model.click_model(model), arguments.source(log, columns)
     interval_level(confidence)
     if not os.access(Path(path).parent, os.W_OK):
         raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "create it first")
     refuse_outputs(path, log=[log, source], read=(), overwrite=overwrite)
-    grouping(source, by)  # report missing columns before reading anything
+    documents.grouping(source, by)  # report missing columns before reading anything
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path, overwrite)
-    made = facts("click-model", f"{kind!r}, fitted to {source.describe()}", source, spelling=repr(kind))
-    return ClickFit(fitted, str(path), confidence, facts=made)
+    made = reproducibility.facts("click-model", f"{kind!r}, fitted to {source.describe()}", source, spelling=repr(kind))
+    return click_results.ClickFit(fitted, str(path), confidence, facts=made)

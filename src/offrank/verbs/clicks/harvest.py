@@ -2,103 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...clicks.harvesting import Harvested, Method, Weigh, harvest
-from ...clicks.summary import log_findings
-from ...errors import UsageError
-from ...evaluation import arguments
-from ...evaluation.reproducibility import Delivered, facts
-from ...frames import plain
 from ...language.argument import seed_number
-from ...language.formatting import Span
-from ...log.batch import Floats
-from ...metrics import click_pages as pages
-from ...report.document import Answer, Cell, Document, Figures, Section
-from ...report.facts import again
-from ...running.executors import Executor, Progress
-from ...sums.estimate import Caution
+from ..deferred import arguments, click_results, harvesting, reproducibility
 
-_HEADER = ("rank", "examination", "interval", "documents", "clicks")
-
-
-@dataclass(frozen=True)
-class Curve(Delivered):
-    """An examination curve, and how to use it."""
-
-    found: Harvested
-
-    @property
-    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
-        return {"": self.found.cautions}
-
-    def examination(self) -> Floats:
-        """Return the curve as `pbm`, `interpol` and `evaluate(examination=...)` take it.
-
-        Returns:
-            [k] the probability that each rank is examined, relative to the first.
-
-        Raises:
-            UsageError: a rank is not linked to the first.
-
-        Examples:
-            >>> float(offrank.harvest_clicks("offrank-demo/log.parquet").examination()[0])
-            1.0
-        """
-        if np.isnan(self.found.curve).any():
-            (caution,) = (one for one in self.found.cautions if one.code == "unlinked-ranks")
-            raise UsageError(f"the harvested curve has gaps: {caution.message}", caution.remedy)
-        return self.found.curve
-
-    @property
-    def option(self) -> str:
-        """Return the option of `offrank evaluate` that passes the curve; empty if the curve has gaps."""
-        if not np.isfinite(self.found.curve).all():
-            return ""
-        return "--examination " + ",".join(f"{value:.4g}" for value in self.found.curve.tolist())
-
-    headings = ("rank", "value", "clicks")
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return a row per rank: its examination relative to the first rank, and the clicks behind it."""
-        found = self.found
-        columns = (plain(one) for one in (found.curve, found.low, found.high, found.clicks))
-        names = ("rank", "value", "low", "high", "clicks")
-        return [dict(zip(names, (rank, *row), strict=True)) for rank, row in enumerate(zip(*columns, strict=True), 1)]
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("curve", "low", "high", "documents", "clicks", "impressions", "method", "tally", "cautions")
-        numbers = {name: plain(getattr(self.found, name)) for name in names}
-        return {**self.facts, **numbers, "option": self.option or None}
-
-    def to_document(self) -> Document:
-        found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
-        table = Figures("", _HEADER, tuple(self._rows(curve)))
-        how = "In `offrank evaluate`, with `-e pbm` or `-e 'interpol(window=1)'`:"
-        how = how if self.option else "The curve has gaps, so pbm and interpol cannot use it."
-        parts = (
-            Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
-            log_findings(self.findings_by_code(), found.tally),
-            Section("How to use it", (how,), code=self.option),
-            again(self.facts, "log", "by", "weigh", "seed"),
-        )
-        answer = Answer("**This log does not determine** the examination of its ranks.", severity="serious")
-        if np.isfinite(found.curve).sum() > 1:
-            answer = Answer(pages.looked_at(curve), severity=self.severity)
-        return self._page(
-            f"{found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals", parts, answer
-        )
-
-    def _rows(self, curve: pages.Numbers) -> Iterator[tuple[Cell, ...]]:
-        """Return per rank: number, examination, interval, documents (at it and the best-linked rank), and clicks."""
-        for rank, one in enumerate(curve):
-            shown = (Span.of(one).number(), pages.ends(one)) if np.isfinite(one.value) else ("-", "-")
-            compared, clicks = f"{self.found.documents[rank].max(initial=0):,}", f"{self.found.clicks[rank]:,.0f}"
-            yield str(rank + 1), *shown, compared, clicks
+if TYPE_CHECKING:
+    from ...clicks.harvesting import Method, Weigh
+    from ...metrics.click_results import Curve
+    from ...running.executors import Executor, Progress
 
 
 def harvest_clicks(
@@ -146,6 +59,6 @@ def harvest_clicks(
     seed, source = seed_number(seed), arguments.source(log, columns)
     given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
-    found = harvest(source, method, **how)
+    found = harvesting.harvest(source, method, **how)
     title = f"Examination of each rank of {source.describe()}"
-    return Curve(found, facts=facts("examination", title, source, **given))
+    return click_results.Curve(found, facts=reproducibility.facts("examination", title, source, **given))

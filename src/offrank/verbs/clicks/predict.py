@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from ...clicks.fitted import Fitted
-from ...clicks.summary import log_findings
-from ...evaluation import arguments
-from ...evaluation.reproducibility import Delivered, facts
-from ...frames import check_table_path, plain, write_table
-from ...language import formatting
 from ...language.outputs import refuse_outputs
-from ...report.document import Answer, Document
-from ...report.facts import again
-from ...running.executors import Progress
-from ...sums.estimate import Caution
-from .base import models
+from ..deferred import arguments, click_results, frames, given_models, reproducibility
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-@dataclass(frozen=True)
-class PredictedClicks(Delivered):
-    """The table of predictions that was written: rows, and the mean click probability."""
-
-    fitted: Fitted
-    path: str
-    rows: int
-    clicked: float
-
-    headings = ("path", "rows", "click_probability")
-
-    @property
-    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
-        return {"": self.fitted.cautions}
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one row: the file, its rows, and the mean click probability."""
-        return [{"path": self.path, "rows": self.rows, "click_probability": self.clicked}]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.facts, **self.records()[0], "cautions": plain(self.fitted.cautions)}
-
-    def to_document(self) -> Document:
-        slots = formatting.plural(self.rows, "slot", "slots")
-        said = f"{formatting.quote(repr(self.fitted))} **predicts {slots}**"
-        said += f": {formatting.percent(self.clicked)} of them clicked."
-        parts = (log_findings(self.findings_by_code()), again(self.facts, "log", "model"))
-        return self._page(f"{slots}, written to {self.path}", parts, Answer(said, severity=self.severity))
+    from ...metrics.click_results import PredictedClicks
+    from ...running.executors import Progress
 
 
 def predict_clicks(
@@ -86,8 +49,8 @@ def predict_clicks(
         >>> offrank.predict_clicks("offrank-demo/log.parquet", model, "predicted.parquet").rows
         800000
     """
-    check_table_path(path)
-    ((name, fitted),) = models([model]).items()
+    frames.check_table_path(path)
+    ((name, fitted),) = given_models.models([model]).items()
     refuse_outputs(path, log=log, read=[model], overwrite=overwrite)
     source, total = arguments.source(log, columns), [0.0]
 
@@ -96,6 +59,7 @@ def predict_clicks(
             total[0] += float(batch.column("click_probability").to_numpy().sum())
             yield batch
 
-    rows = write_table(path, summed())
-    made = facts("click-predictions", f"Predictions of {fitted!r} for {source.describe()}", source, model=name)
-    return PredictedClicks(fitted, str(path), rows, total[0] / rows, facts=made)
+    rows = frames.write_table(path, summed())
+    title = f"Predictions of {fitted!r} for {source.describe()}"
+    made = reproducibility.facts("click-predictions", title, source, model=name)
+    return click_results.PredictedClicks(fitted, str(path), rows, total[0] / rows, facts=made)

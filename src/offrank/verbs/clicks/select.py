@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...clicks.evaluation import evaluate_models
-from ...evaluation import arguments
-from ...evaluation.reproducibility import facts
-from ...findings import cautions_for, convicting
-from ...findings.measure import CmipEvidence
 from ...language.argument import seed_number
-from ...metrics.click_pages import above
-from ...metrics.cmip_models import Relevance, views
-from ...metrics.graded import GradedFold, GradesBy
-from ...policies.base import Policy
-from ...policies.registry import policy as named_policy
-from ...running.executors import Executor, Progress
-from ...selection.candidates import MeasuredModel
-from ...selection.click_models import select
-from ...selection.selected_models import Selected, debiased, ranking_policy
-from ...selection.strategies import strategy as read_strategy
-from .base import Models, models, query_column
+from ..deferred import (
+    arguments,
+    click_evaluation,
+    cmip_models,
+    given_models,
+    graded,
+    policies,
+    reproducibility,
+    selected_models,
+    strategies,
+)
+
+if TYPE_CHECKING:
+    from ...clicks.given_models import Models
+    from ...metrics.cmip_models import Relevance
+    from ...metrics.graded import GradesBy
+    from ...policies.base import Policy
+    from ...running.executors import Executor, Progress
+    from ...selection.selected_models import Selected
 
 
 def select_clicks(
@@ -80,28 +83,22 @@ def select_clicks(
         >>> list(offrank.select_clicks("log.parquet", models, "grade").cmip)
         ['pbm', 'dctr']
     """
-    seed, found, source = seed_number(seed), models(model), arguments.source(log, columns)
+    seed, found, source = seed_number(seed), given_models.models(model), arguments.source(log, columns)
     if strategy is not None:
-        read_strategy(strategy)  # raises before anything is read
-    policy, column = ranking_policy(named_policy(logging), source, executor), query_column(found, by)
-    seen = {name: views(one, relevance, seed) for name, one in found.items()}
-    drawn = [*chain(*seen.values())]
+        strategies.strategy(strategy)  # raises before anything is read
+    policy = selected_models.ranking_policy(policies.policy(logging), source, executor)
+    column = given_models.query_column(found, by)
+    seen = {name: cmip_models.views(one, relevance, seed) for name, one in found.items()}
     read: dict[str, Any] = {"executor": executor, "progress": progress}
-    graded = GradedFold(found, labels, column, policy, grades_by, drawn).read(source, **read)
-    here = evaluate_models(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
+    fold = graded.GradedFold(found, labels, column, policy, grades_by, [*chain(*seen.values())])
+    grades = fold.read(source, **read)
+    here = click_evaluation.evaluate_models(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
-    cmip = debiased(graded, found, seen, method, **how)
-    ranked, counted = graded.ndcg(confidence), cautions_for(CmipEvidence(counted=policy is None))
-    cautions = {
-        name: (*one.cautions, *counted, *here[name].cautions, *cmip[name].warnings) for name, one in found.items()
-    }
+    cmip = selected_models.debiased(grades, found, seen, method, **how)
+    cautions = selected_models.cautions_about(found, here, cmip, counted=policy is None)
     asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
     title, sessions = f"Which click model is best on {source.describe()}?", next(iter(here.values())).sessions
-    made = facts("click-selection", title, source, **graded.counted(grades_by), sessions=sessions, **asked)
-    candidates = [  # CMIP is what is above the floor, where there is one: each model has its own
-        MeasuredModel(
-            name, here[name].perplexity, ranked.of(at), above(one), len(seen[name]) == 1, convicting(cautions[name])
-        )
-        for at, (name, one) in enumerate(cmip.items())
-    ]
-    return Selected(select(candidates, strategy), here, ranked, cmip, cautions, facts=made)
+    made = reproducibility.facts(
+        "click-selection", title, source, **grades.counted(grades_by), sessions=sessions, **asked
+    )
+    return selected_models.chosen_model(strategy, here, grades.ndcg(confidence), cmip, cautions, seen, made)

@@ -1,4 +1,4 @@
-"""Shared parts of the click model jobs: reading the given models, and printing and writing results."""
+"""Click models as they are given to a verb: fitted ones, their files, or simulated users, by name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ...clicks.evaluation import Predictor
-from ...clicks.fitted import Fitted
-from ...clicks.model import load
-from ...errors import UsageError
-from ...wording import Option, Wording
+from ..errors import UsageError
+from ..wording import Option, Wording
+from .evaluation import Predictor
+from .fitted import Fitted
+from .model import load
 
 Models = Mapping[str, Any] | Iterable[Any]
 
