@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import offrank
 from offrank.cli import main
+from offrank.cli.questions import QuestionCommand
 from offrank.inference import INTERVALS
 from offrank.language.argument import first_sentence, parameter_docs
 
@@ -99,6 +100,19 @@ def test_the_help_of_evaluate_has_the_words_and_the_uses_of_its_arguments() -> N
             assert there == [uses.get(name, there[0])]
     assert "[default: ips, snips]" in found["Question"]
     assert "[default: 0.95]" in found["Uncertainty"]
+
+
+READ = {one: "_".join(reversed(one)) if one[0] == "clicks" else "_".join(one) for one in VERBS}
+READ |= {("select", "estimators"): "select_estimators", ("select", "clicks"): "select_clicks"}
+
+
+@pytest.mark.parametrize("words", [one for one in VERBS if isinstance(command_of(one), QuestionCommand)], ids=" ".join)
+def test_an_option_says_what_its_argument_says(words: tuple[str, ...]) -> None:
+    said = parameter_docs(getattr(offrank, READ[words]))
+    options = {str(one.name): one.help for one in command_of(words).params if isinstance(one, click.Option)}
+    both = said.keys() & options.keys() - {"columns", "overwrite"}
+    assert both
+    assert {name: options[name] for name in both} == {name: first_sentence(said[name]) for name in both}
 
 
 def test_the_kinds_of_intervals_are_all_named() -> None:

@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 import offrank
 
-from .layout import command, option
-from .options import (
-    arguments,
-    checkpoint_options,
-    confidence,
-    duplicates_option,
-    graded_by,
-    grades_option,
-    json,
-    models_option,
-    output,
-    page_options,
-    queries_option,
-    quiet,
-    results_options,
-    sessions_cluster,
-    source,
-    source_options,
-    strict,
-    with_options,
-    written_options,
-)
+from ..language import from_text
+from .layout import option
+from .options import arguments, column_or_none, duplicates_option, json, page_options, quiet, read_by, source, strict
+from .questions import QuestionCommand
 from .running import deliver, result_of, run_verb
 
+_FILE, _TABLE, _QUERIES = {"metavar": "FILE"}, {"metavar": "TABLE"}, {"callback": read_by(column_or_none)}
+_MODELS = {**_FILE, "multiple": True, "callback": read_by(from_text.named_files)}
+_OWN: dict[str, dict[str, Any]] = {
+    "fit": {"by": _QUERIES, "path": {"metavar": "MODEL.JSON"}},
+    "evaluate": {"model": _MODELS, "other": None},
+    "harvest": {
+        "method": {"type": click.Choice(["all_pairs", "adjacent_chain", "pivot_one"])},
+        "weigh": {"type": click.Choice(["views", "equal"])},
+        "by": _QUERIES,
+    },
+    "judge": {"model": None, "path": _TABLE, "grades": {"type": click.IntRange(2)}},
+    "predict": {"model": _FILE, "path": _TABLE},
+    "select": {"model": _MODELS},
+}
+"""Settings of options in one verb alone; see `questions.options_of`."""
+_AT_ONCE = (page_options, json, strict, quiet)
+"""What a command prints and writes that reads once, in one thread."""
 
-@command("fit")
-@written_options
-@option("--model", required=True, help="pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ...")
-@output("MODEL.JSON")
-@queries_option
-@duplicates_option
-@page_options
-@results_options
-@checkpoint_options
-@confidence()
+
+def _command(name: str, verb: str, **known: Any) -> Callable[[Callable[..., Any]], QuestionCommand]:
+    """Return the decorator that makes a command of a verb of click models."""
+    return click.command(name, cls=QuestionCommand, verb=f"{verb}_clicks", own=_OWN[verb], **known)
+
+
+@_command("fit", "fit", more=(duplicates_option,))
 def fit_clicks(log: str | list[str], **options: Any) -> None:
     """Learn a click model from LOG: slates, clicks and, best, the query.
 
@@ -52,25 +49,10 @@ def fit_clicks(log: str | list[str], **options: Any) -> None:
     run_verb(offrank.fit_clicks, log, options)
 
 
-judged_options = with_options(
-    page_options,
-    results_options,
-    checkpoint_options,
-    models_option,
-    graded_by,
-    grades_option,
-    duplicates_option,
-    confidence(),
-    sessions_cluster,
-)
-"""Options of every verb that evaluates click models on a log."""
+_OOD = option("--ood", metavar="LOG", use="log", help="Another log, such as of another ranking policy: judge on both.")
 
 
-@command("evaluate")
-@written_options
-@judged_options
-@option("--ood", metavar="LOG", use="log", help="Another log, such as of another ranking policy: judge on both.")
-@option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
+@_command("evaluate", "evaluate", more=(duplicates_option, _OOD))
 def evaluate_clicks(log: str | list[str], ood: str | None, **options: Any) -> None:
     """How well does each MODEL predict the clicks of LOG? Differences are to the first.
 
@@ -79,24 +61,7 @@ def evaluate_clicks(log: str | list[str], ood: str | None, **options: Any) -> No
     run_verb(offrank.evaluate_clicks, log, options, other=None if ood is None else source(ood, options))
 
 
-@command("harvest")
-@written_options
-@page_options
-@results_options
-@checkpoint_options
-@option(
-    "--method",
-    type=click.Choice(["all_pairs", "adjacent_chain", "pivot_one"]),
-    default="all_pairs",
-    show_default=True,
-    help="Compare every two ranks, each with the next, or each with the first.",
-)
-@queries_option
-@duplicates_option
-@confidence()
-@option(
-    "--seed", default=0, show_default=True, help="Seed of the intervals, a bootstrap of documents.", use="uncertainty"
-)
+@_command("harvest", "harvest", more=(duplicates_option,))
 def harvest_clicks(log: str | list[str], **options: Any) -> None:
     """How likely is each rank of LOG looked at? Without a model, from documents that were seen at several ranks.
 
@@ -105,16 +70,7 @@ def harvest_clicks(log: str | list[str], **options: Any) -> None:
     run_verb(offrank.harvest_clicks, log, options)
 
 
-@command("judge")
-@click.argument("model")
-@output("TABLE")
-@option("--grades", default=5, show_default=True, type=click.IntRange(2), help="How many grades, from 0.")
-@confidence()
-@option(
-    "--seed", default=0, show_default=True, help="Seed of the draws behind intervals of products.", use="uncertainty"
-)
-@page_options
-@with_options(json, strict, quiet)
+@_command("judge", "judge", before=(click.argument("model"),), after=_AT_ONCE)
 def judge_clicks(model: str, **options: Any) -> None:
     """How relevant is each document to its query, by MODEL? TABLE is a .parquet or .csv.
 
@@ -123,13 +79,7 @@ def judge_clicks(model: str, **options: Any) -> None:
     deliver(offrank.judge_clicks(model, **arguments(offrank.judge_clicks, options)), options)
 
 
-@command("predict")
-@written_options
-@option("--model", required=True, metavar="FILE", help="A click model that `clicks fit` has written.")
-@output("TABLE")
-@duplicates_option
-@page_options
-@with_options(json, strict, quiet)
+@_command("predict", "predict", more=(duplicates_option,), after=_AT_ONCE)
 def predict_clicks(log: str | list[str], **options: Any) -> None:
     """How likely is each slot of LOG clicked, by MODEL? TABLE is a .parquet or .csv.
 
@@ -138,22 +88,7 @@ def predict_clicks(log: str | list[str], **options: Any) -> None:
     run_verb(offrank.predict_clicks, log, options)
 
 
-@command("clicks")
-@source_options
-@judged_options
-@option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")
-@option(
-    "--strategy",
-    help="'top-4 cmip, top-4 ppl: ndcg' ..., as published; by default all nine, among models that nothing convicts.",
-)
-@option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
-@option(
-    "--relevance",
-    default="draws",
-    show_default=True,
-    help="CMIP of posterior draws, or of point estimates (means) as in the paper.",
-)
-@option("--seed", default=0, show_default=True, help="Seed of CMIP.", use="uncertainty")
+@_command("clicks", "select", more=(duplicates_option,))
 def select_clicks(log: str | list[str], **options: Any) -> None:
     """Which click MODEL will predict clicks on rankings of another policy? By perplexity, nDCG and CMIP.
 

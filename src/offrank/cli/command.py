@@ -124,6 +124,7 @@ def select() -> None:
     """Which of several candidates to use."""
 
 
+_verb: click.Command
 for _verb in (fit_clicks, evaluate_clicks, harvest_clicks, judge_clicks, predict_clicks):
     clicks.add_command(protected(_verb))
 for _verb in (select_clicks, select_estimators):

@@ -14,12 +14,12 @@ import offrank
 
 from ..errors import UsageError
 from ..language import from_text
-from ..language.argument import interval_level, worth_of
+from ..language.argument import worth_of
 from ..language.registry import Later
 from ..log.schema import check_renamed
 from .config import COLUMNS, config_option
 from .layout import option
-from .spelled import ColumnType, LogType, SpelledType
+from .spelled import LogType
 from .streams import echo
 
 opening, formatting = Later("..readers.opening", __package__), Later("..language.formatting", __package__)
@@ -67,12 +67,6 @@ def output(metavar: str) -> Decorator:
     return option("-o", "path", **known, help="The file to write.", use="output")
 
 
-def confidence(level: float = 0.95) -> Decorator:
-    """Return the option of the confidence level."""
-    known: dict[str, Any] = {"default": level, "show_default": True, "callback": read_by(interval_level)}
-    return option("--confidence", help="Level of the intervals.", use="uncertainty", **known)
-
-
 workers = option("--workers", type=click.IntRange(1), help="Threads; by default one per core.", use="run")
 quiet = option("--quiet", is_flag=True, help="Print nothing but errors.", use="output")
 json = option(
@@ -80,52 +74,11 @@ json = option(
 )
 html = option("--html", type=FILE, callback=writable, help="Write the result as a page with plots.", use="output")
 
-logging_option = option(
-    "--logging",
-    default="logged",
-    show_default=True,
-    type=SpelledType("policy"),
-    metavar="POLICY",
-    help="The policy that drew the log.",
-)
-sessions_cluster = option(
-    "--cluster",
-    type=ColumnType(),
-    metavar="COLUMN",
-    help="Sessions with the same value depend on each other.",
-    use="uncertainty",
-)
-models_option = option(
-    "--model",
-    multiple=True,
-    required=True,
-    metavar="FILE",
-    callback=read_by(from_text.named_files),
-    help="A click model that `clicks fit` has written, or NAME=FILE.",
-)
-queries_option = option(
-    "--by",
-    default="auto",
-    type=ColumnType(),
-    metavar="COLUMN",
-    callback=read_by(column_or_none),
-    help="The queries; `query` where there is one. none: items alone.",
-)
 duplicates_option = option(
     "--duplicates",
     use="log",
     type=click.Choice(["raise", "first", "each"]),
     help="A document twice in a list: refuse it, count its first place, or each place.",
-)
-grades_option = option(
-    "--grades-by",
-    type=click.Choice(["error", "median", "majority"]),
-    default="error",
-    show_default=True,
-    help="The grade of a document that was given several.",
-)
-graded_by = option(
-    "--by", type=ColumnType(), metavar="COLUMN", help="The queries of the grades; by default those of the models."
 )
 
 
@@ -189,9 +142,6 @@ worth_options = with_options(
     ),
 )
 """Options of the name and worth of one reward unit in print and in the report."""
-
-source_options = with_options(written_options, logging_option)
-"""The same options, and the logging policy."""
 
 overwrite = option(
     "--overwrite", use="output", is_flag=True, help="Replace existing files, also those that offrank did not write."

@@ -1,13 +1,13 @@
-"""The verbs whose options are read from their signature and their docstring: `evaluate`, `compare`, `check` and others.
+"""Options that are read from the signature and the docstring of a verb: those of `evaluate`, `clicks fit` and others.
 
 A parameter of such a verb is an option by itself. What its text stands for, where that is no plain text or number, and
-where it stands in the help is said here, by its name.
+where it stands in the help is said here, by its name, or beside the command if it is another in other verbs.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -34,12 +34,15 @@ from .options import (
 from .running import require, run_verb
 from .spelled import ColumnType, SpelledType, names_of
 
-_GIVEN = {"log", "columns", "executor", "progress", "overwrite"}
+Own = Mapping[str, Mapping[str, Any] | None]
+"""Name of a parameter -> settings of its option in one verb alone; None if it is no option."""
+ONE_TARGET: Own = {"target": {"multiple": False}}
+_GIVEN = {"log", "columns", "executor", "progress", "overwrite", "say"}
 """Parameters of all verbs: what the command line has other options for."""
 _USES = {
     "log": ("totals", "held_out"),
     "uncertainty": ("cluster", "confidence", "interval", "replicates", "seed", "control", "worlds"),
-    "output": ("state",),
+    "output": ("state", "path"),
 }
 """Where options stand in the help, if not among those of the question."""
 _SPELLS = {
@@ -59,15 +62,30 @@ _METAVARS = {
     "baseline": "NAME",
     "score": "SCORE",
     "metrics": "METRIC",
+    "labels": "COLUMN",
 }
-_FLAGS = {"estimators": ("-e", "--estimator"), "metrics": ("-m", "--metric")}
+_FLAGS = {
+    "estimators": ("-e", "--estimator"),
+    "metrics": ("-m", "--metric"),
+    "path": ("-o",),
+    "rankers": ("--ranker",),
+}
 _SEVERAL: dict[str, Callable[[Any], Any] | None] = {
     "target": from_text.named_policies,
     "estimators": from_text.some_estimators,
     "metrics": split_all,
     "score": None,
+    "rankers": None,
 }
 """Options that may be given several times, and what makes one value of their texts."""
+_WRITTEN: dict[str, Any] = {"type": FILE, "callback": writable}
+_FURTHER: dict[str, dict[str, Any]] = {
+    "state": _WRITTEN,
+    "path": _WRITTEN | {"required": True},
+    "epochs": {"type": click.IntRange(1)},
+    "grades_by": {"type": click.Choice(["error", "median", "majority"])},
+}
+"""Further settings of options."""
 _READ_BY: dict[str, Callable[[Any], Any]] = {
     "examination": from_text.parse_examination,
     "confidence": interval_level,
@@ -76,14 +94,17 @@ _READ_BY: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def options_of(verb: Callable[..., Any], *, one_target: bool = False) -> Decorator:
-    """Return the options of a verb, one for each parameter. one_target: whether it takes no more than one."""
+def options_of(verb: Callable[..., Any], own: Own) -> Decorator:
+    """Return the options of a verb, one for each parameter. own: settings of some, None of those that are none."""
     said = parameter_docs(verb)
     found = (one for name, one in inspect.signature(verb).parameters.items() if name not in _GIVEN)
-    return with_options(*(_option(one, said.get(one.name, ""), one_target=one_target) for one in found))
+    asked = ((one, own.get(one.name, {})) for one in found)
+    return with_options(
+        *(_option(one, said.get(one.name, ""), settings) for one, settings in asked if settings is not None)
+    )
 
 
-def _option(parameter: inspect.Parameter, said: str, *, one_target: bool) -> Decorator:
+def _option(parameter: inspect.Parameter, said: str, own: Mapping[str, Any]) -> Decorator:
     name, default = parameter.name, parameter.default
     use = next((use for use, names in _USES.items() if name in names), "question")
     settings: dict[str, Any] = {"help": first_sentence(said), "use": use, "metavar": _METAVARS.get(name)}
@@ -97,35 +118,41 @@ def _option(parameter: inspect.Parameter, said: str, *, one_target: bool) -> Dec
         settings |= {"default": default, "show_default": default is not None and default is not False}
         settings["is_flag"] = default is False
     read = _READ_BY.get(name)
-    if name in _SEVERAL and not (one_target and name == "target"):
+    if name in _SEVERAL and own.get("multiple", True):
         settings["multiple"], read = True, _SEVERAL[name]
+        settings |= {"default": [default]} if isinstance(default, str) else {}
     if read is not None:
         settings["callback"] = lambda _context, _option, given: None if given is None else read(given)
-    if name == "state":
-        settings |= {"type": FILE, "callback": writable}
+    settings |= {**_FURTHER.get(name, {}), **own}
     return option(*_FLAGS.get(name, (f"--{name.replace('_', '-')}",)), name, **settings)
 
 
 class QuestionCommand(VerbCommand):
     """A verb of offrank, by its name, whose options are made when first needed.
 
-    more: options of the command line only. one_target: see `options_of`.
+    own: see `options_of`. more: options of the command line only; before, after: what it reads, and prints and writes.
     """
 
     def __init__(
-        self, *given: Any, verb: str, more: tuple[Decorator, ...] = (), one_target: bool = False, **known: Any
+        self,
+        *given: Any,
+        verb: str,
+        own: Own | None = None,
+        more: tuple[Decorator, ...] = (),
+        before: tuple[Decorator, ...] = (written_options,),
+        after: tuple[Decorator, ...] = (results_options, checkpoint_options, page_options),
+        **known: Any,
     ):
         self._made: list[click.Parameter] | None = None
-        self._verb, self._more, self._one_target = verb, more, one_target
+        self._verb, self._own, self._more, self._before, self._after = verb, own or {}, more, before, after
         super().__init__(*given, **known)
 
     @property
     def params(self) -> list[click.Parameter]:
         """The options: the log's location, what is asked, and what is written."""
         if self._made is None:
-            asked = options_of(getattr(offrank, self._verb), one_target=self._one_target)
-            last = (results_options, checkpoint_options, page_options, overwrite)
-            self._made = _made_by(written_options, asked, *self._more, *last)
+            asked = options_of(getattr(offrank, self._verb), self._own)
+            self._made = _made_by(*self._before, asked, *self._more, *self._after, overwrite)
         return self._made
 
     @params.setter
@@ -165,7 +192,7 @@ def compare(log: str | list[str], **options: Any) -> None:
     run_verb(offrank.compare, log, options)
 
 
-@click.command(cls=QuestionCommand, verb="check", one_target=True)
+@click.command(cls=QuestionCommand, verb="check", own=ONE_TARGET)
 def check(log: str | list[str], **options: Any) -> None:
     """Is LOG fit to judge other rankings by? Propensities, weights, support, sub-sampling."""
     run_verb(offrank.check, log, options)
@@ -180,7 +207,7 @@ def measure(log: str | list[str], **options: Any) -> None:
     run_verb(offrank.measure, log, options)
 
 
-@click.command("estimators", cls=QuestionCommand, verb="select_estimators", one_target=True)
+@click.command("estimators", cls=QuestionCommand, verb="select_estimators", own=ONE_TARGET)
 def select_estimators(log: str | list[str], **options: Any) -> None:
     """Which estimator has the least error for LOG and TARGET?
 

@@ -11,7 +11,6 @@ import offrank
 from .layout import command, option
 from .options import (
     FILE,
-    confidence,
     html,
     json,
     output,
@@ -19,13 +18,13 @@ from .options import (
     page_options,
     quiet,
     results_options,
-    source_options,
     strict,
     with_options,
     worth_options,
     writable,
     written_options,
 )
+from .questions import QuestionCommand
 from .running import be_strict, deliver, require, result_of, saying, tell
 from .streams import echo
 
@@ -45,40 +44,20 @@ def convert(log: str | list[str], **options: Any) -> None:
         echo(str(made))
 
 
-@command()
-@output("LOG.PARQUET|LOG.ARROW")
-@option("--sessions", default=100_000, show_default=True, type=click.IntRange(1), help="How many.")
-@option(
-    "--user",
-    default="pbm",
-    show_default=True,
-    help="dbn(gamma=0.9), carousel, trust ...; or a fitted model's file, M.json.",
-)
-@option(
-    "--ranker",
-    "rankers",
-    multiple=True,
-    default=["noisy_oracle"],
-    show_default=True,
-    help="lambdamart, noisy_oracle, uniform, lasso or tree; the first draws the log.",
-)
-@option("--temperature", default=0.1, show_default=True, help="Of Plackett-Luce; 0 sorts by score.")
-@option("--data", default="generated", show_default=True, metavar="PATH", help="Judged queries in SVMlight.")
-@option("--qrels", metavar="PATH", help="Judgments of TREC; --data is then a run of TREC.")
-@option("--queries", type=click.IntRange(1), help="How many; by default all, or 1000 generated.")
-@option("--documents", type=click.IntRange(1), help="Per query; by default 10, and 25 for a carousel.")
-@option("--slots", default=0, help="How many are shown; by default all.")
-@option(
-    "--preset",
-    type=click.Choice(["paper", "published-code"]),
-    default="paper",
-    show_default=True,
-    help="Of everything.",
-)
-@option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
-@option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
-@json
-@quiet
+_COUNT = {"type": click.IntRange(1)}
+_DRAWN = {"type": click.IntRange(0), "use": "question"}
+_WORLD = {
+    "path": {"metavar": "LOG.PARQUET|LOG.ARROW"},
+    **dict.fromkeys(("sessions", "queries", "documents"), _COUNT),
+    "data": {"metavar": "PATH"},
+    "qrels": {"metavar": "PATH"},
+    "slots": {"show_default": False},
+    "preset": {"type": click.Choice(["paper", "published-code"])},
+    **dict.fromkeys(("seed", "world_seed"), _DRAWN),
+}
+
+
+@click.command(cls=QuestionCommand, verb="simulate", own=_WORLD, before=(), after=(json, quiet))
 def simulate(**options: Any) -> None:
     """Write a log of a world whose truth is known: judged queries, a ranker that draws, a user who clicks.
 
@@ -100,25 +79,10 @@ def demo(**options: Any) -> None:
     tell(made, options)
 
 
-@command()
-@source_options
-@option(
-    "--method",
-    required=True,
-    help="random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank (linear); pi-opt, sup or "
-    "lambdamart (boosted trees).",
-)
-@output("POLICY.NPZ")
-@option("--criterion", help="Choose settings by ips, snips, lower, pi (default of pi-opt) or ipm (of pl-rank).")
-@option("--labels", metavar="COLUMN", help="Grades beside the candidates, for sup and lambdamart.")
-@option("--split", default="turn", show_default=True, help="Thirds by rows in turn, or by hash.")
-@option("--interactions", is_flag=True, help="Cross the context's features with the candidates'.")
-@option("--epochs", type=click.IntRange(1), help="The most passes; by default the method's own.")
-@option("--bits", default=20, show_default=True, help="Weights are a table of 2^bits.")
-@confidence()
-@option("--seed", default=0, show_default=True, help="The same seed gives the same policy.")
-@results_options
-@html
+_POLICY = {"path": {"metavar": "POLICY.NPZ"}, "test": None, "seed": {"use": "question"}}
+
+
+@click.command(cls=QuestionCommand, verb="learn", own=_POLICY, after=(results_options, html))
 def learn(log: str | list[str], **options: Any) -> None:
     """Learn a policy from a third of LOG, choose by another third, judge by the last.
 

@@ -45,26 +45,26 @@ def learn(
     """Learn a policy on one third of a log, select its settings on another, and test it on the last.
 
     Parameters:
-        log: anything that `read_log` takes, with `features` beside the candidates.
-        method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank, which are linear;
-            pi-opt, sup or lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
-        path: the `.npz` file to write.
-        columns: role -> the log's own name of that column, as `read_log` takes them.
-        logging: the policy that drew the log, by default known by its propensities.
-        criterion: what settings are chosen by: `ips` (the default), `snips`, `lower`, the lower end of the interval
-            of IPS, `pi`, the pseudoinverse (default of pi-opt), or `ipm`, by items at their ranks (of pl-rank).
-        split: by `turn` or `hash` of the rows.
-        interactions: cross the features of the context with the candidates'.
-        epochs: the most passes, or trees.
-        bits: weights are a table of 2^bits.
-        confidence: of intervals, and that a policy which is released is better.
-        seed: the same one gives the same bits.
-        test: another log to test on, instead of the last third.
-        labels: the column of the candidates' grades, for sup and lambdamart.
-        overwrite: replace a file that is there, also one that offrank did not write.
-        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
-        progress: called with (parts done, all parts) of the log, as they are read.
-        say: called with a description of each step.
+        log: Anything that `read_log` takes, with `features` beside the candidates.
+        method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank (linear); pi-opt, sup or
+            lambdamart (boosted trees). Or a spelling such as `sup(target=relevance)`.
+        path: The file to write. Its suffix is `.npz`.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        logging: The policy that drew the log. By default it is known by its propensities.
+        criterion: Choose settings by ips, snips, lower, pi (default of pi-opt) or ipm (of pl-rank). By default by
+            `ips`; `lower` is the lower end of its interval, `pi` the pseudoinverse, `ipm` is by items at their ranks.
+        split: Thirds by rows in turn, or by hash. `turn` or `hash`.
+        interactions: Cross the context's features with the candidates'.
+        epochs: The most passes; by default the method's own. Or trees.
+        bits: Weights are a table of 2^bits.
+        confidence: Level of the intervals. Also that with which a policy that is released is better.
+        seed: The same seed gives the same policy. To the last bit.
+        test: Another log to test on, instead of the last third.
+        labels: Grades beside the candidates, for sup and lambdamart. A column.
+        overwrite: Replace a file that is there, also one that offrank did not write.
+        executor: What reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: Called with (parts done, all parts) of the log, as they are read.
+        say: Called with a description of each step.
 
     Returns:
         The policy, the settings that were chosen, and the verdict of the test: `usable` says whether to ship it.

@@ -41,24 +41,24 @@ def simulate(
     """Simulate a log of clicks in a world of judged queries, and return the true values of policies in it.
 
     Parameters:
-        path: the file to write, Parquet or (by its suffix) Arrow, atomically.
-        sessions: number of impressions.
-        user: its spelling, or the file of a fitted click model, `MODEL.json`, which then draws the clicks.
-        rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score),
+        path: The file to write. Parquet or (by its suffix) Arrow, atomically.
+        sessions: How many impressions.
+        user: dbn(gamma=0.9), carousel, trust ...; or a fitted model's file, M.json. The model then draws the clicks.
+        rankers: lambdamart, noisy_oracle, uniform, lasso or tree; the first draws the log. It does so by Plackett-Luce;
             the scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
-        temperature: of the Plackett-Luce policy that draws the log; 0 sorts by score.
-        data: SVMlight files, or "generated" for data that resemble MSLR, or a run of TREC where its judgments are
-            given: qrels.
-        qrels: judgments of TREC; `data` is then a run of TREC.
-        queries: how many of them, by default all, or 1,000 generated.
-        documents: how many each, sampled by grade; by default 10, and 25 for a carousel.
-        slots: how many documents are shown, by default all.
-        preset: "paper" or "published-code", for all settings at once, see the page on simulation.
-        seed: determines the sessions. Two seeds of one world give a log to learn from and one to test on.
-        world_seed: determines the documents and the rankers' scores.
-        overwrite: replace the file if it is there.
-        progress: called with (parts done, all parts) of the log, as they are read.
-        say: called with a description of each step.
+        temperature: Of Plackett-Luce; 0 sorts by score.
+        data: Judged queries in SVMlight. By default "generated", which resemble MSLR; a run of TREC where its judgments
+            are given: qrels.
+        qrels: Judgments of TREC; the data are then a run of TREC.
+        queries: How many; by default all, or 1000 generated.
+        documents: Per query; by default 10, and 25 for a carousel. They are sampled by grade.
+        slots: How many are shown; by default all.
+        preset: Of everything. "paper" or "published-code", for all settings at once, see the page on simulation.
+        seed: Of the sessions. Two seeds of one world give a log to learn from and one to test on.
+        world_seed: Of documents and rankers.
+        overwrite: Replace the file if it is there.
+        progress: Called with (parts done, all parts) of the log, as they are read.
+        say: Called with a description of each step.
 
     Returns:
         The file, the world, the logging policy, and the true clicks per session of policies.

@@ -31,18 +31,19 @@ def evaluate_clicks(
     """Measure perplexity and likelihood of click models on a log and on another one; nDCG if there are grades.
 
     Parameters:
-        log: from `read_log`, or anything that it takes.
-        model: fitted models, their files or simulated users: one, a list, or by name; differences are to the first.
-        columns: role -> the log's own name of that column, as `read_log` takes them.
-        other: a log of another policy, by the same users.
-        labels: a column of grades beside the candidates (or the slate).
-        by: the column of the queries, for nDCG.
-        grades_by: the grade of a document that was given several, weighed by rows: the lower `median`, or the
-            `majority`.
-        confidence: level of the intervals, between 0 and 1.
-        cluster: a column whose equal values mark dependent sessions.
-        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
-        progress: called with (parts done, all parts) of the log, as they are read.
+        log: From `read_log`, or anything that it takes.
+        model: A click model that `clicks fit` has written, or NAME=FILE. In Python fitted models, their files or
+            simulated users: one, a list, or by name. Differences are to the first.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        other: A log of another policy, by the same users.
+        labels: Grades beside the candidates (or the slate): nDCG. A column.
+        by: The queries of the grades; by default those of the models. A column.
+        grades_by: The grade of a document that was given several. Weighed by rows it is the lower `median`, or the
+            `majority`; by default several are an error.
+        confidence: Level of the intervals. Between 0 and 1.
+        cluster: Sessions with the same value depend on each other. A column.
+        executor: What reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: Called with (parts done, all parts) of the log, as they are read.
 
     Returns:
         Perplexity, log-likelihood (nats per session) and nDCG by model, each with its interval.

@@ -36,17 +36,17 @@ def fit_clicks(
     """Fit a click model to a log, and write it to a file.
 
     Parameters:
-        log: from `read_log`, or anything that it takes, with slates and clicks.
-        model: `dbn`, `mixture(pbm, dbn)` ...
-        path: the JSON file to write.
-        columns: role -> the log's own name of that column, as `read_log` takes them.
-        by: the column of the queries: a document is a pair of query and item. "auto": `query` where there is one;
-            None: items are identified by their id alone.
-        confidence: level of the intervals, between 0 and 1.
-        overwrite: replace a file that is there, also one that offrank did not write.
-        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
-        progress: called with (parts done, all parts) of the log, as they are read.
-        say: called with a description of each step.
+        log: From `read_log`, or anything that it takes, with slates and clicks.
+        model: pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ... Or a `ClickModel`.
+        path: The file to write. In JSON.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        by: The queries; auto: `query` where there is one; none: items alone. A column; None in Python. Otherwise a
+            document is a pair of query and item.
+        confidence: Level of the intervals. Between 0 and 1.
+        overwrite: Replace a file that is there, also one that offrank did not write.
+        executor: What reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: Called with (parts done, all parts) of the log, as they are read.
+        say: Called with a description of each step.
 
     Returns:
         The fitted model, how it was fitted, and cautions.

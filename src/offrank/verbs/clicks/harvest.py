@@ -30,18 +30,19 @@ def harvest_clicks(
     """Estimate the examination curve of a log: anything that `read_log` takes, with slates and clicks.
 
     Parameters:
-        log: anything that `read_log` takes, with slates and clicks.
-        method: `all_pairs` compares every two ranks, by maximum likelihood; `adjacent_chain` each rank with the
-            next, `pivot_one` each with the first. The last two use less of the log.
-        columns: role -> the log's own name of that column, as `read_log` takes them.
-        by: the column of the queries, as for click models; a document is a pair of query and item.
-        weigh: the weight of a document shown n and n' times at two ranks: n n' / (n + n') for `views`, or 1 as
-            published (`equal`). Both are unbiased; the first has less variance.
-        confidence: of the intervals, a bootstrap of the documents.
-        replicates: of the bootstrap.
-        seed: of the bootstrap.
-        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
-        progress: called with (parts done, all parts) of the log, as they are read.
+        log: Anything that `read_log` takes, with slates and clicks.
+        method: Compare every two ranks, each with the next, or each with the first. `all_pairs` does so by maximum
+            likelihood; `adjacent_chain` and `pivot_one` use less of the log.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        by: The queries; auto: `query` where there is one; none: items alone. A column; None in Python. Otherwise a
+            document is a pair of query and item.
+        weigh: Weigh documents by their views, or all alike. The weight of a document shown n and n' times at two ranks
+            is n n' / (n + n') for `views`, or 1 as published (`equal`). Both are unbiased; the first has less variance.
+        confidence: Level of the intervals. By a bootstrap of the documents.
+        replicates: Replicates of the bootstrap.
+        seed: Seed of the intervals, a bootstrap of documents.
+        executor: What reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: Called with (parts done, all parts) of the log, as they are read.
 
     Returns:
         Examination by rank, relative to the first, each with its interval.

@@ -27,12 +27,13 @@ def judge_clicks(
     """Judge every document of a click model's log: query, item, relevance with its interval, sessions and a grade.
 
     Parameters:
-        model: a fitted click model, or a file that `clicks fit` has written.
-        path: where to write the table, `.parquet` or `.csv`; by default it is only returned.
-        grades: how many, or the relevances from which on grades 1, 2 ... are given; see `Fitted.judgements`.
-        confidence: level of the intervals, between 0 and 1.
-        seed: of the draws for models whose relevance is made of several tables.
-        overwrite: replace a file that is there.
+        model: A fitted click model, or a file that `clicks fit` has written.
+        path: The file to write. `.parquet` or `.csv`; by default the table is only returned.
+        grades: How many grades, from 0. Or the relevances from which on grades 1, 2 ... are given; see
+            `Fitted.judgements`.
+        confidence: Level of the intervals. Between 0 and 1.
+        seed: Seed of the draws behind intervals of products. Of models whose relevance is made of several tables.
+        overwrite: Replace a file that is there.
 
     Returns:
         A row per query and item; see `offrank.clicks.Judgements`.

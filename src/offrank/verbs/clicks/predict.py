@@ -31,12 +31,12 @@ def predict_clicks(
     length may stand in another order than in the log. See `Fitted.predict`.
 
     Parameters:
-        log: from `read_log`, or anything that it takes.
-        model: a fitted click model, or a file of one.
-        path: `.parquet` or `.csv`.
-        columns: role -> the log's own name of that column, as `read_log` takes them.
-        overwrite: replace a file that is there.
-        progress: called with (parts done, all parts) of the log, as they are read.
+        log: From `read_log`, or anything that it takes.
+        model: A click model that `clicks fit` has written. In Python also a fitted one.
+        path: The file to write. `.parquet` or `.csv`.
+        columns: Role -> the log's own name of that column, as `read_log` takes them.
+        overwrite: Replace a file that is there.
+        progress: Called with (parts done, all parts) of the log, as they are read.
 
     Returns:
         The path of the table, its rows, and cautions.

@@ -49,26 +49,27 @@ def select_clicks(
     """Choose among click models by perplexity, nDCG and CMIP: off-policy selection of paper cmip-debiasedness.
 
     Parameters:
-        log: from `read_log`, or anything that it takes; best one not of their rows.
-        model: fitted models or files of such, in a list or by name.
-        labels: a column of grades beside the candidates (or the slate).
-        logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged
-            ranks.
-        columns: as there.
-        strategy: such as `top-4 cmip, top-4 ppl: ndcg`, which chooses among all models, as published. By default
-            all nine of the paper, which choose among the models that no finding convicts (`carries-policy`,
-            `no-information`, `impossible-clicks`); where each is convicted, the choice is None.
-        method: of CMIP.
-        relevance: CMIP of `draws` from each model's posterior, less what a right model would show (`Cmip.excess`),
-            or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
-        by: the column of the queries.
-        grades_by: of several grades of a document the lower `median`, or the `majority`; by default they are an
-            error.
-        confidence: level of the intervals, between 0 and 1.
-        cluster: a column whose equal values mark dependent sessions.
-        seed: of CMIP.
-        executor: what reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
-        progress: called with (parts done, all parts) of the log, as they are read.
+        log: From `read_log`, or anything that it takes; best one not of their rows.
+        model: A click model that `clicks fit` has written, or NAME=FILE. In Python fitted models or files of such, in a
+            list or by name.
+        labels: Grades beside the candidates (or the slate). A column.
+        logging: The policy that drew the log. That from which the models were learnt: CMIP uses the policy's expected
+            ranks; if it has none, the logged ranks.
+        columns: As there.
+        strategy: 'top-4 cmip, top-4 ppl: ndcg' ..., as published; by default all nine, among models that nothing
+            convicts. One that is named chooses among all models. What convicts is a finding: `carries-policy`,
+            `no-information`, `impossible-clicks`; where each is convicted, the choice is None.
+        method: Of CMIP: binned, classifier or paper.
+        relevance: CMIP of posterior draws, or of point estimates (means) as in the paper. Of `draws` it is less what a
+            right model would show (`Cmip.excess`); see `offrank.metrics.cmip_of`.
+        by: The queries of the grades; by default those of the models. A column.
+        grades_by: The grade of a document that was given several. Weighed by rows it is the lower `median`, or the
+            `majority`; by default several are an error.
+        confidence: Level of the intervals. Between 0 and 1.
+        cluster: Sessions with the same value depend on each other. A column.
+        seed: Seed of CMIP.
+        executor: What reads the log: any `concurrent.futures.Executor`; by default threads, one per core.
+        progress: Called with (parts done, all parts) of the log, as they are read.
 
     Returns:
         The choice of each strategy, with the metrics of all models: `choice` is None where no model may be chosen.
