@@ -124,6 +124,11 @@ class Rows:
         return kept
 
 
+def lists_of(values: pa.Array, lengths: Integers) -> pa.Array:
+    """Return values as lists of these lengths, one after another."""
+    return pa.LargeListArray.from_arrays(pa.array(np.append(0, np.cumsum(lengths)), pa.int64()), values)
+
+
 def lists_between(values: pa.Array, offsets: Integers) -> pa.Array:
     """Return values as lists that begin and end at these offsets."""
     values = (

@@ -18,6 +18,7 @@ from ..log.hashing import hashed
 from ..log.source import stamp_of
 from . import arrow
 from .conversions import is_number
+from .impressions import lists_of
 from .json_text import BadCell
 from .tables import Piece, Table, TableOver, all_pieces, first_piece
 
@@ -173,9 +174,7 @@ class ClicksBeside:
         after = clicked & (held.latest[place] >= since) if len(held.keys) else clicked
         found[place[after]], early[place[clicked & ~after]] = True, True
         marks = pa.array(after.astype(np.int8))
-        if lists is None:
-            return marks
-        return pa.LargeListArray.from_arrays(pa.array(np.append(0, np.cumsum(lists.lengths)), pa.int64()), marks)
+        return marks if lists is None else lists_of(marks, lists.lengths)
 
     def _left_out(self, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> dict[str, int]:
         """Return the clicks that were left out, by rule.

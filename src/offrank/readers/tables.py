@@ -161,6 +161,18 @@ def refuse_twice(names: Sequence[str], where: str) -> None:
         raise LogError(f"{where} has two columns called {twice!r}", _OWN_NAME)
 
 
+def refuse_lacking(table: Table, needed: Iterable[str], remedy: str = "") -> None:
+    """Raise if a table lacks one of these columns. remedy: by default, the columns that it has.
+
+    Raises:
+        ColumnError: it does.
+    """
+    for name in needed:
+        if name not in table.names:
+            remedy = remedy or f"it has {', '.join(table.names)}"
+            raise ColumnError(f"{table.describe()} has no column {name!r}", remedy)
+
+
 @dataclass(frozen=True)
 class MemoryTable:
     """An Arrow table in memory; a part is a slice of it."""

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import ColumnError, LogError
+from ...errors import LogError
 from ...log.schema import GROUPING, ROLES
 from .. import arrow
 from ..computed_columns import DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles.names import group_columns
-from ..tables import MemoryTable, Table, all_pieces
+from ..tables import MemoryTable, Table, all_pieces, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -40,9 +40,7 @@ def ab_test(
         ColumnError: there is no such column. LogError: too many arms, or two in one impression.
     """
     table = unfolded(open_table(source))
-    for name in (arm, reward, *([impression] if impression else [])):
-        if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
+    refuse_lacking(table, (arm, reward, *([impression] if impression else [])))
     table = _added(table, arm, reward, impression) if impression else table
     arms = ever(table, arm)
     others = (name for name in table.names if name != reward and (name not in ROLES or name in GROUPING))

@@ -15,13 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ...errors import ColumnError, LogError
+from ...errors import LogError
 from ...log.batch import Integers
 from .. import arrow
 from ..beginning import Beginning
 from ..files import find
+from ..impressions import lists_of
 from ..parquet_orc_arrow import ParquetTable
-from ..tables import Piece
+from ..tables import Piece, refuse_lacking
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -46,9 +47,7 @@ def clax(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise")
         ColumnError: query_doc_ids or clicks is missing.
     """
     stored = ParquetTable(find(path, (".parquet",)))
-    for column in ("query_doc_ids", "clicks"):
-        if column not in stored.names:
-            raise ColumnError(f"{stored.describe()} has no column {column!r}", "give sessions in CLAX's layout")
+    refuse_lacking(stored, ("query_doc_ids", "clicks"), "give sessions in CLAX's layout")
     return WideLog(ClaxTable(stored), {}, invalid)
 
 
@@ -119,12 +118,12 @@ class SessionPlaces:
             return data
         values = arrow.lists(data, column).values if name == "slate" else pa.array(self._flat(column))
         if name == "labels":  # beside the items, without gaps
-            return self._listed(values.take(pa.array(self.at)), np.bincount(self.row, minlength=self.rows))
+            return lists_of(values.take(pa.array(self.at)), np.bincount(self.row, minlength=self.rows))
         lengths = np.zeros(self.rows, np.int64)
         np.maximum.at(lengths, self.row, self.position + 1)
         place = np.full(lengths.sum(), -1)
         place[(np.cumsum(lengths) - lengths)[self.row] + self.position] = self.at
-        return self._listed(values.take(pa.array(place, mask=place < 0)), lengths)
+        return lists_of(values.take(pa.array(place, mask=place < 0)), lengths)
 
     def _flat(self, column: str) -> NDArray[np.float64]:
         """Return the values of a list column that stands beside the ids."""
@@ -133,11 +132,6 @@ class SessionPlaces:
             np.flatnonzero(found.lengths != self.lengths), f"{column!r} does not have the length of its query_doc_ids"
         )
         return arrow.numbers(found.values, column)
-
-    @staticmethod
-    def _listed(values: pa.Array, lengths: Integers) -> pa.Array:
-        ends: Any = np.concatenate([[0], np.cumsum(lengths)])
-        return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)
 
     def _refuse(self, rows: Integers, why: str) -> None:
         if len(rows):

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import ColumnError, OffrankError, UsageError
+from ...errors import OffrankError, UsageError
 from ...wording import Option, Wording
 from ..beginning import Beginning
 from ..joining import ClicksBeside, ItemKeys, KeptRows
@@ -17,7 +17,7 @@ from ..opening import open_table, tables_of
 from ..roles.events import first_impressions, guess, join_columns, kinds_of, time_of
 from ..roles.names import group_columns
 from ..roles.wide import wide_roles
-from ..tables import Table, first_rows, once_only
+from ..tables import Table, first_rows, once_only, refuse_lacking
 from ..unfolding import in_order, unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -67,9 +67,7 @@ def events(
         (impressions, (*own.all, *([position] if position else [] if slate else ["position"]))),
         (clicking, theirs.all),
     ):
-        for name in wanted:
-            if name not in table.names:
-                raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
+        refuse_lacking(table, wanted)
     made = "clicks" if slate else "click"
     table = ClicksBeside(impressions, clicking, own, theirs, _free(made, impressions.names))
     if not slate:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from ...errors import ColumnError, UsageError
+from ...errors import UsageError
 from ...log.rules import NOT_DRAWN
 from ..beginning import Beginning
 from ..description import Description
 from ..joining import KeptRows
 from ..long import LongLog
 from ..opening import open_table
+from ..tables import refuse_lacking
 from ..wide import Gaps, Invalid
 from .registry import READERS, Reader
 
@@ -43,9 +44,7 @@ def expedia(source: Any, *, searches: Searches = "random", gaps: Gaps = "close",
     if searches not in get_args(Searches):
         raise UsageError(f"searches is {searches!r}", 'use "random", "sorted" or "all"')
     table = open_table(source)
-    for name in (*_COLUMNS.values(), _RANDOM):
-        if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", "use Expedia's train.csv")
+    refuse_lacking(table, (*_COLUMNS.values(), _RANDOM), "use Expedia's train.csv")
     others = NOT_DRAWN.code if searches == "random" else ""
     kept = KeptRows(table, _RANDOM, _KEPT[searches], others) if searches != "all" else table
     logging = "uniform" if searches == "random" else ""

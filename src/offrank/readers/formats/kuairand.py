@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...errors import ColumnError, LogError
+from ...errors import LogError
 from ...log.rules import NOT_DRAWN
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..files import is_paths
 from ..joining import KeptRows
 from ..opening import open_table
-from ..tables import all_pieces
+from ..tables import all_pieces, refuse_lacking
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -48,9 +48,7 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
         ColumnError: a column of KuaiRand is missing. LogError: no row is random.
     """
     table = open_table(_random(source))
-    for name in sorted(_OWN | {clicks}):
-        if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", _REMEDY)
+    refuse_lacking(table, sorted(_OWN | {clicks}), _REMEDY)
     drawn = KeptRows(table, _RANDOM, ("1",), NOT_DRAWN.code)
     videos = (np.asarray(piece.data.column(_VIDEO)) for piece in all_pieces(drawn, (_VIDEO,)))
     shown = np.concatenate([np.zeros(0, np.int64), *videos])

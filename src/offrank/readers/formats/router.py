@@ -18,10 +18,11 @@ from .. import arrow
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..conversions import is_number
+from ..impressions import lists_of
 from ..opening import open_table
 from ..roles import names
 from ..roles.single import MOST_OPTIONS, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
-from ..tables import Table, all_pieces, first_rows
+from ..tables import Table, all_pieces, first_rows, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -73,9 +74,7 @@ def router(
     table = unfolded(open_table(source))
     fields = _fields(probs, table.names)
     needed = [chosen, reward, *([] if fields else [propensity]), *([candidates] if candidates else [])]
-    for name in needed:
-        if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
+    refuse_lacking(table, needed)
     computed: dict[str, Computed] = {"slate": one_each(chosen)}
     kept = {"reward": reward}
     if fields:
@@ -173,12 +172,12 @@ def ever(table: Table, chosen: str) -> pa.Array:
 def _options(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
     """Return the options of each row that have a probability."""
     known = _known(rows)
-    return _lists(pa.array(np.tile(options, (len(rows), 1))[known]), known)
+    return lists_of(pa.array(np.tile(options, (len(rows), 1))[known]), known.sum(axis=1))
 
 
 def _probabilities(rows: pa.RecordBatch) -> pa.Array:
     known = _known(rows)
-    return _lists(pa.array(_matrix(rows)[known]), known)
+    return lists_of(pa.array(_matrix(rows)[known]), known.sum(axis=1))
 
 
 def _known(rows: pa.RecordBatch) -> Any:
@@ -189,10 +188,6 @@ def _matrix(rows: pa.RecordBatch) -> Any:
     return np.column_stack(
         [arrow.numbers(column, name) for name, column in zip(rows.schema.names, rows.columns, strict=True)]
     )
-
-
-def _lists(values: pa.Array, known: Any) -> pa.Array:
-    return pa.LargeListArray.from_arrays(pa.array(np.append(0, np.cumsum(known.sum(axis=1))), pa.int64()), values)
 
 
 def _chosen(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:

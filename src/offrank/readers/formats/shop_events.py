@@ -19,9 +19,10 @@ from ...log.batch import Floats, Integers
 from ...log.hashing import hashed
 from .. import arrow
 from ..beginning import Beginning
+from ..impressions import lists_of
 from ..joining import ClicksBeside, ItemKeys, event_times
 from ..opening import open_table
-from ..tables import Piece, Table, TableOver, all_pieces
+from ..tables import Piece, Table, TableOver, all_pieces, refuse_lacking
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -116,9 +117,7 @@ def _known(beginning: Beginning, form: ShopForm) -> dict[str, Any] | None:
 
 def _log(source: Any, form: ShopForm, invalid: Invalid) -> WideLog:
     table = open_table(source)
-    for name in (form.kind[0], form.user, form.items):
-        if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", f"it has {', '.join(table.names)}")
+    refuse_lacking(table, (form.kind[0], form.user, form.items))
     views = ShopEvents(table, form, form.view)
     clicks = ClicksOnViews(views, ShopEvents(table, form, form.click))
     keys = ItemKeys("impression", "slate", listed=True), ItemKeys("impression", "item")
@@ -156,9 +155,7 @@ class ShopEvents(TableOver):
         of = {name: _field(lists.values, name) for name in {form.item, *form.rank, *form.lists}}
         row = np.repeat(np.arange(n), lists.lengths)
         order = _order(row, of[form.rank[0]])
-        slate = pa.LargeListArray.from_arrays(
-            pa.array(np.append(0, np.cumsum(lists.lengths)), pa.int64()), of[form.item].take(pa.array(order))
-        )
+        slate = lists_of(of[form.item].take(pa.array(order)), lists.lengths)
         names = _of_rows(pc.coalesce(*(of[name] for name in form.lists)), row, n)
         shown_in = _text(_at(data, form.lists), form.lists[-1]) if form.lists[0] == form.kind[0] else names
         who = {"user": _text(data.column(form.user), form.user), "session": _session(data, form.session)}

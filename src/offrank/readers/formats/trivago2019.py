@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import ColumnError
 from ...log.source import stamp_of
 from .. import arrow
 from ..beginning import Beginning
 from ..description import Description
+from ..impressions import lists_of
 from ..joining import OUTSIDE, KeptRows
 from ..opening import open_table
-from ..tables import Piece, Table, TableOver
+from ..tables import Piece, Table, TableOver, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -46,9 +46,7 @@ def trivago2019(source: Any, *, invalid: Invalid = "raise") -> WideLog:
         ColumnError: a column of `train.csv` is missing.
     """
     table = unfolded(open_table(source))
-    for name in _OWN:
-        if name not in table.names:
-            raise ColumnError(f"{table.describe()} has no column {name!r}", "use Trivago's train.csv of 2019")
+    refuse_lacking(table, _OWN, "use Trivago's train.csv of 2019")
     kept = KeptRows(table, _ACTION, (_CLICKOUT,))
     return WideLog(ReferenceClicks(kept), _ROLES, invalid, description=Description("sessions", lacks=_LACKS))
 
@@ -91,6 +89,4 @@ def _clicks(reference: pa.Array, impressions: pa.Array) -> tuple[pa.Array, int]:
     row = pa.array(np.repeat(np.arange(len(shown.lengths)), shown.lengths))
     same = pc.fill_null(pc.equal(shown.values.cast(pa.large_string()), hotel.take(row)), False)
     found = np.bincount(row.filter(same), minlength=len(shown.lengths)) > 0
-    offsets = pa.array(np.append(0, np.cumsum(shown.lengths)), pa.int64())
-    clicks = pa.LargeListArray.from_arrays(offsets, same.cast(pa.int8()))
-    return clicks, int((~found & ~arrow.nulls(reference)).sum())
+    return lists_of(same.cast(pa.int8()), shown.lengths), int((~found & ~arrow.nulls(reference)).sum())

@@ -13,6 +13,7 @@ from ...errors import ColumnError
 from .. import arrow
 from ..computed_columns import Computed, DerivedTable
 from ..conversions import is_number
+from ..impressions import lists_of
 from ..roles import names
 from ..tables import Table, once_only
 
@@ -81,9 +82,8 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
         said = f"{group[0]!r} to {group[-1]!r} mix whole numbers beyond 2^53 with fractions"
         raise ColumnError(said, "write these columns in one type") from None
     order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
-    ends = np.append(0, np.cumsum(there.sum(axis=1)))
     found = values.take(pa.array(order))
-    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), _as_ids(found) if group == shown else found)
+    return lists_of(_as_ids(found) if group == shown else found, there.sum(axis=1))
 
 
 def _as_numbers(columns: list[pa.Array]) -> list[pa.Array]:
