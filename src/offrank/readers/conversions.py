@@ -127,6 +127,12 @@ def is_json(column: pa.Array) -> bool:
     return bool(first) and first[0].lstrip().startswith("[")
 
 
+def whole_column(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column as one array."""
+    found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+
+
 def is_number(kind: pa.DataType) -> bool:
     """Whether a type is one of whole numbers or fractions."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

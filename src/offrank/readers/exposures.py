@@ -16,7 +16,7 @@ from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.batch import Floats, Integers
 from . import arrow
 from .beginning import Beginning
-from .conversions import is_number
+from .conversions import is_number, whole_column
 from .joining import event_times, stamp_of_both
 from .roles.names import closeness
 from .tables import Piece, Table, all_pieces, first_rows
@@ -145,7 +145,9 @@ class ExposedLists:
         np.minimum.at(least, one, of)
         np.maximum.at(most, one, of)
         first = np.full(len(users.dictionary), np.inf)
-        when = event_times(_flat(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
+        when = (
+            event_times(whole_column(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
+        )
         np.minimum.at(first, one, np.where(np.isnan(when), -np.inf, when))
         numbers = self.times is not None and is_number(rows.column(self.times[1]).type)
         return HeldExposures(users.dictionary, np.where(least == most, most, -1), names.dictionary, first, numbers)
@@ -218,10 +220,5 @@ _CALLED = 2
 """How well a name must fit; see `roles.names.closeness`."""
 
 
-def _flat(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
-
-
 def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return arrow.plain_column(_flat(column)).cast(pa.large_string())
+    return arrow.plain_column(whole_column(column)).cast(pa.large_string())

@@ -100,16 +100,11 @@ def of_values(rows: pa.Table) -> dict[str, Column]:
     """Return the columns of a table that hold one value per row, by name."""
     found = {}
     for name in rows.column_names:
-        column = arrow.plain_column(_joined(rows.column(name)))
+        column = arrow.plain_column(conversions.whole_column(rows.column(name)))
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if not (pa.types.is_nested(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
             found[name] = Column(name, column)
     return found
-
-
-def _joined(column: pa.ChunkedArray) -> pa.Array:
-    found = column.combine_chunks()
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
 
 
 def by_first(codes: Integers) -> Integers:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ...errors import ColumnError
 from .. import arrow
+from ..conversions import whole_column
 from ..joining import event_times
 from . import long, names, wide
 from .columns import of_values
@@ -165,7 +166,7 @@ def time_of(shown: FirstImpressions, clicks: pa.Table, joined: Mapping[str, str]
         if name not in clicks.column_names or names.closeness("time", name) < _CALLED:
             continue
         try:
-            when = [event_times(_flat(table, name), name) for table in (shown.rows, clicks)]
+            when = [event_times(whole_column(table.column(name)), name) for table in (shown.rows, clicks)]
         except (ColumnError, NotImplementedError):
             continue
         at = pc.index_in(_texts(clicks, both[1]), _texts(shown.rows, both[0])).fill_null(-1).to_numpy()
@@ -184,7 +185,7 @@ def _known(rows: pa.Table, name: str, values: pa.Array) -> np.ndarray[tuple[int,
 
 def _pairs(rows: pa.Table, impression: str, item: str) -> pa.Array:
     """Return each impression with its item, or each item of its list, as a text."""
-    ids, items = _texts(rows, impression), _flat(rows, item)
+    ids, items = _texts(rows, impression), whole_column(rows.column(item))
     if pa.types.is_nested(items.type):
         lists = arrow.lists(items, item)
         ids, items = ids.take(pa.array(np.repeat(np.arange(len(ids)), lists.lengths))), lists.values
@@ -195,11 +196,6 @@ def _pairs(rows: pa.Table, impression: str, item: str) -> pa.Array:
 
 def _texts(rows: pa.Table, name: str) -> pa.Array:
     """Return the values of a column, or of its lists, as texts."""
-    found = _flat(rows, name)
+    found = whole_column(rows.column(name))
     found = arrow.lists(found, name).values if pa.types.is_nested(found.type) else found
     return arrow.plain_column(found).cast(pa.large_string())
-
-
-def _flat(rows: pa.Table, name: str) -> pa.Array:
-    found = rows.column(name).combine_chunks()
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found

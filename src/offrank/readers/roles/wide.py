@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import ColumnError
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 from ...log.rules import DUPLICATE
 from ...wording import ColumnNames, Wording
 from .. import arrow, conversions
@@ -27,6 +27,7 @@ from .unnamed import like_clicks
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
 _NOT_IDS = "column 'slate' does not contain a list of distinct ids in each row: the items shown"
+_NO_CLICKS = "no list says which items of the slate were clicked: log 1 or 0 for each item shown"
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
 _FEW = 0.01
@@ -64,6 +65,17 @@ class ListColumn:
     def distinct(self) -> bool:
         """Whether the ids of a list are distinct, and not all lists are the same few numbers."""
         return self.ids is not None and bool(self.ids.places(self.ids).twice.mean() <= _FEW)
+
+    @cached_property
+    def row(self) -> Integers:
+        """The list of each value."""
+        return np.repeat(np.arange(len(self.lists.starts)), self.lists.lengths)
+
+    @cached_property
+    def place(self) -> Floats:
+        """The place of each value in its list, from 0."""
+        lengths = self.lists.lengths
+        return (np.arange(len(self.row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)).astype(np.float64)
 
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""
@@ -130,8 +142,7 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
     """Return the columns of lists."""
     found = {}
     for name in rows.column_names:
-        column = rows.column(name).combine_chunks()
-        column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        column = conversions.whole_column(rows.column(name))
         column = arrow.plain_column(column) if pa.types.is_run_end_encoded(column.type) else column
         kind = column.type
         if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
@@ -227,11 +238,10 @@ def _runs(one: ListColumn, least: int = 2 * (_PAIR + 1)) -> bool:
 
     least: how many numbers lists of more than a pair must have together: a single list of scores may run by chance.
     """
-    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
-    if len(one.numbers) != len(row):
+    if len(one.numbers) != len(one.row):
         return False
     known = ~np.isnan(one.numbers)
-    numbers, row = one.numbers[known], row[known]
+    numbers, row = one.numbers[known], one.row[known]
     order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
     off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
     clear = bool(len(off)) and int(counts[counts >= min(least, _PAIR + 1)].sum()) >= least
@@ -273,9 +283,8 @@ def _clicks(
     able = [name for name in clicks if lists[name] is not shown and lists[name].beside(shown)]
     called = [name for name in able if names.closeness("click", name) >= 2 or name == "clicks"]
     if called:
-        chosen = str(
-            roles.choose("clicks", called, "numbers for each item of the slate, with that name", words="click")
-        )
+        why = "numbers for each item of the slate, with that name"
+        chosen = str(roles.choose("clicks", called, why, words="click"))
         kind = lists[chosen].lists.values.type
         if conversions.is_temporal(kind):
             roles.notes["clicks"] = "a time if it was clicked"
@@ -293,20 +302,14 @@ def _clicks(
             or (len(able) == 1 and _behaves(lists[able[0]], shown) and roles.alone("clicks", able[0]))
         ):
             roles.ask("clicks", sorted(able, key=lambda name: (name not in first, -names.closeness("used", name))))
-    return (
-        ""
-        if able or clicked
-        else ("no list says which items of the slate were clicked: log 1 or 0 for each item shown")
-    )
+    return "" if able or clicked else _NO_CLICKS
 
 
 def _behaves(one: ListColumn, shown: ListColumn) -> bool:
     """Whether flags beside the slate behave as clicks do."""
     if shown.ids is None or not (one.lists.lengths == shown.lists.lengths).all():
         return False
-    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
-    at = np.arange(len(row)) - np.repeat(np.cumsum(one.lists.lengths) - one.lists.lengths, one.lists.lengths)
-    return like_clicks(one.name, np.nan_to_num(one.numbers), row, at.astype(np.float64), by_first(shown.ids.values))
+    return like_clicks(one.name, np.nan_to_num(one.numbers), one.row, one.place, by_first(shown.ids.values))
 
 
 def tops_said(rows: pa.Table, slate: str, clicks: str) -> tuple[int, ...]:
@@ -321,8 +324,7 @@ def _places(rows: pa.Table, shown: ListColumn) -> dict[str, tuple[int, ...]]:
     """Return the columns that hold places of the slate that were clicked, and which numbers the first may have."""
     found = {}
     for name in filter(called_as_place, rows.column_names):
-        column = rows.column(name).combine_chunks()
-        column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        column = conversions.whole_column(rows.column(name))
         try:
             tops = tops_of(place_lists(arrow.plain_column(column), name), shown.lists.lengths, name)
         except (ColumnError, BadCell):
@@ -372,9 +374,7 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
 
 def _sorted(one: ListColumn) -> bool:
     """Whether numbers fall down each list, as predictions that it is sorted by do."""
-    row = np.repeat(np.arange(len(one.lists.starts)), one.lists.lengths)
-    at = np.arange(len(row)) - np.repeat(np.cumsum(one.lists.lengths) - one.lists.lengths, one.lists.lengths)
-    return len(one.numbers) == len(row) and always_falls(one.numbers, row, at.astype(np.float64))
+    return len(one.numbers) == len(one.row) and always_falls(one.numbers, one.row, one.place)
 
 
 def _probabilities(numbers: Floats) -> bool:
