@@ -16,7 +16,7 @@ from _ab_worlds import ITEMS, SLOTS, Drawn, Test, World
 from numpy.typing import NDArray
 
 from offrank.estimators import estimator
-from offrank.estimators.fold import CLICKS, REWARD, ROWS, by_history, of_arm
+from offrank.estimators.layout import CLICKS, REWARD, ROWS, by_history, of_arm
 from offrank.evaluation.ab_test import ArmsCompared, ArmsPair
 from offrank.findings import cautions_for
 from offrank.findings.assumptions import DisagreementEvidence

@@ -12,7 +12,7 @@ import pytest
 import offrank
 from offrank.estimators import ESTIMATORS, estimator
 from offrank.estimators.design import design_fold
-from offrank.estimators.fold import Layout
+from offrank.estimators.layout import Layout
 from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Ability, Needs
 from offrank.policies import PlackettLuce, policy, propensities

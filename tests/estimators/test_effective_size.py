@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.estimators.effective_size import BLOCKS, Slots
+from offrank.estimators.effective_size import Slots
+from offrank.estimators.layout import BLOCKS
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from offrank.policies import policy
 from offrank.sums.estimate import Estimate

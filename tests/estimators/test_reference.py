@@ -8,7 +8,8 @@ import pytest
 import offrank
 from offrank.errors import ImpossibleSlateError
 from offrank.estimators.base import Reference
-from offrank.estimators.fold import Layout, TermsFold, needs
+from offrank.estimators.fold import TermsFold
+from offrank.estimators.layout import Layout
 from offrank.estimators.named import REFERENCES
 from offrank.log.batch import LogBatch
 from offrank.policies.propensities import propensities
@@ -18,7 +19,7 @@ from tests.verbs.logs import LOGGING, TARGET, coins, search
 
 
 def batch(log: object, estimator: Reference, logging: str, target: str) -> LogBatch:
-    wanted = needs(Layout((policy(target),), (estimator,)), policy(logging))
+    wanted = Layout((policy(target),), (estimator,)).needs(policy(logging))
     [found] = list(offrank.read_log(log).select(wanted).batches(0))
     return found
 

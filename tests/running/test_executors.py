@@ -20,7 +20,8 @@ import pytest
 from offrank.checks.rows import ImpressionsFold
 from offrank.errors import EmptyLogError, ImpossibleSlateError
 from offrank.estimators import estimator
-from offrank.estimators.fold import Layout, TermsFold
+from offrank.estimators.fold import TermsFold
+from offrank.estimators.layout import Layout
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.running import run

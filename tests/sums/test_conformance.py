@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from offrank.errors import AbilityError
 from offrank.estimators import estimator
 from offrank.estimators.effective_size import SumsFold
-from offrank.estimators.fold import Layout, TermsFold
+from offrank.estimators.fold import TermsFold
+from offrank.estimators.layout import Layout
 from offrank.policies import policy
 from offrank.sums import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
 from offrank.sums.base import Fold, OptionalFold, Sample, Unavailable

@@ -22,7 +22,8 @@ from offrank.bounds.items import OwnItem
 from offrank.clicks import click_model
 from offrank.clicks.covariates import FeatureColumns
 from offrank.estimators import estimator
-from offrank.estimators.fold import Layout, TermsFold
+from offrank.estimators.fold import TermsFold
+from offrank.estimators.layout import Layout
 from offrank.inference.clusters_and_level import IntervalSpec
 from offrank.log.batch import Labels, LogBatch
 from offrank.log.source import Needs

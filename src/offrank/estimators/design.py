@@ -19,7 +19,7 @@ from ..log.source import Needs, Source, has
 from ..policies.base import Policy
 from ..sums.estimate import Design
 from ..sums.sampled import SampledRows, SampledRowsFold
-from .fold import Layout, TargetPair
+from .layout import Layout, TargetPair
 from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
 from .sampled_slates import DRAWS, SampledSlates, sampled_slates

@@ -13,43 +13,25 @@ equivalent to Var(reward of an impression | target) / s^2 of them. That variance
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
 from ..sums.base import Fold, Sample
-from ..sums.mean import Name
-from ..sums.named_sums import ByName, NamedColumns
+from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
+from ..sums.named_sums import ByName, NamedColumns, Sums
 from . import _kernels_slots
-from .base import Terms
+from .base import Terms, Weighted
+from .layout import BLOCKS, LOGGED, MARKS, REWARD, ROWS, SQUARES, WEIGHTED, Marks, TargetPair
 
 ROUNDING = 1e-6
 """A reward is the sum of the clicks if both are apart by at most this share of the larger one: a column of 32 bits has
 seven digits, and the order of a sum changes the last ones."""
-BLOCKS = 20
-"""The slots from this rank on are summed as one block."""
-
-
-@dataclass(frozen=True)
-class Marks:
-    """How many rows have what.
-
-    - clicks: known clicks. unlike: a reward that is not their sum. priced: a click that is neither 0 nor 1.
-    - rewarded: a reward other than 0. clicked: clicks whose sum is not 0.
-    """
-
-    clicks: float
-    unlike: float
-    priced: float
-    rewarded: float
-    clicked: float
-
-
-MARKS = tuple(f"rows with {one.name}" for one in fields(Marks))
-"""The columns of these counts among the sums of a log."""
+_EQUAL = 1e-9
+"""Share by which equal weights may be apart."""
 
 
 @dataclass(frozen=True)
@@ -92,28 +74,6 @@ class Slots:
         more = _ratio(self.above, self.number) - logged
         more[BLOCKS - 1 :] = 0.0  # a block of many slots has no single number of clicks above it
         return more * _ratio(np.cumsum(value) - value, logged)
-
-
-LOGGED = ("number", "clicks", "above")
-WEIGHTED = ("control", "value", "square", "pair", "beside")
-"""Sums by block of slots, as logged, and of each pair whose clicks are weighted."""
-
-
-SQUARES: dict[Name, Name] = {outcome: f"{outcome} squares" for outcome in ("reward", "clicks")}
-"""The columns of the squares of the logged outcomes."""
-
-
-def columns_without_moments(slotted: Sequence[bool]) -> NamedColumns:
-    """The names of the sums of which no moments are taken, each but MARKS divided by the inclusion probability.
-
-    `SQUARES`: of the logged reward, and of an impression's logged clicks. MARKS: how many rows have what. For each pair
-    of target and estimator the weighted reward (earned) and its weighted square, and the squared weights, summed over
-    slots. By block of slots LOGGED, and WEIGHTED of each pair that weights clicks. slotted: whether a pair does.
-    """
-    pairs = range(len(slotted))
-    once = [f"{name} {pair}" for pair in pairs for name in ("earned", "squared", "weights")]
-    in_slots = [f"{name} {pair}" for pair in pairs if slotted[pair] for name in WEIGHTED]
-    return NamedColumns((*SQUARES.values(), *MARKS, *once), (*LOGGED, *in_slots) if any(slotted) else ())
 
 
 @dataclass(frozen=True)
@@ -166,54 +126,74 @@ class SumsFold(Fold):
 
 @dataclass(frozen=True)
 class EffectiveSize:
-    """Effective sample sizes from sums of a log. rows: sum of 1 / inclusion. marks: what was counted of the rows."""
+    """Effective sample sizes from the sums of a log.
 
-    sums: ByName
-    rows: float
+    sums: of the columns of a sample. more: those without moments. marks: what was counted of the rows.
+    """
+
+    sums: Sums
+    more: ByName
     marks: Marks
 
-    def variance(
-        self, pair: int, weight: float, logged: float, outcome: Name, normalised: bool, each_slot: bool
-    ) -> float:
-        """Variance of the reward of one impression of the target.
+    def impressions(self, at: TargetPair, weighted: Weighted, error: float) -> float:
+        """How many impressions of the target would give the same standard error. weighted: how the pair weights."""
+        sums, kish, variance = self.sums, self.kish(at), self._variance(at, weighted)
+        if not (variance > 0 and 0 < error < math.inf):
+            return kish
+        found = variance * sums.n / max(sums.n - 1, 1) / error**2
+        known = kish >= FEW_EFFECTIVE and self.rewards(at) >= FEW_REWARDS
+        weight = float(sums.total[at.weight])
+        alike = not at.estimator.kind.predicts and kish * sums.largest[at.weight] <= weight * (1 + _EQUAL)
+        # by chance the variance may be underestimated; and as many rows as have a weight
+        return found if known and not alike else min(found, kish)
 
-        weight: sum of the weights; logged: mean of the outcome as logged.
-        """
-        slots = self._slots(pair) if self.sums.columns.in_blocks else None
+    def rewards(self, at: TargetPair) -> float:
+        """The effective number of rewarded impressions; infinite if negative rewards leave it undefined."""
+        squares = float(self.sums.squares[at.value])
+        if not squares:
+            return 0.0
+        losses = at.outcome == REWARD and bool(self.sums.least[REWARD] < 0)
+        return math.inf if losses else float(self.sums.total[at.value]) ** 2 / squares
+
+    def kish(self, at: TargetPair) -> float:
+        """(sum of weights)^2 / sum of squared weights, over slates or, per impression, over slots."""
+        squares = float(self.more[f"weights {at.number}"])
+        slots = self._slots(at.number) if self.more.columns.in_blocks else None
+        if slots is None:
+            return float(self.sums.total[at.weight]) ** 2 / squares
+        return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / float(self.sums.total[ROWS])))
+
+    def _variance(self, at: TargetPair, weighted: Weighted) -> float:
+        """Variance of the reward of one impression of the target."""
+        sums, slots = self.sums, self._slots(at.number) if self.more.columns.in_blocks else None
+        rows, weight = float(sums.total[ROWS]), float(sums.total[at.weight])
         if slots is not None:
-            return slots.variance(self.rows, normalised=normalised, each_slot=each_slot)
-        value, square = (float(self.sums[f"{name} {pair}"]) / weight for name in ("earned", "squared"))
+            return slots.variance(rows, normalised=weighted.normalised, each_slot=weighted.kind.each_slot)
+        value, square = (float(self.more[f"{name} {at.number}"]) / weight for name in ("earned", "squared"))
         found = float(square - value**2)
         if found < -1e-9 * abs(square):  # negative weights of the pseudoinverse: use the logged variance
-            return float(self.sums[SQUARES[outcome]]) / self.rows - logged**2
+            return float(self.more[SQUARES[at.outcome]]) / rows - float(sums.total[at.outcome] / rows) ** 2
         return found if found > 1e-12 * abs(square) else 0.0
 
-    def kish(self, pair: int, weight: float) -> float:
-        """(sum of weights)^2 / sum of squared weights, over slates or, per impression, over slots."""
-        squares = float(self.sums[f"weights {pair}"])
-        slots = self._slots(pair) if self.sums.columns.in_blocks else None
-        if slots is None:
-            return weight**2 / squares
-        return float(slots.control.sum() ** 2 / squares / (slots.number.sum() / self.rows))
-
-    def heavy_slots(self, pair: int, squares: float) -> tuple[float, float]:
+    def heavy_slots(self, at: TargetPair) -> tuple[float, float]:
         """Slots of an impression, and how many of them are heavy where its mean weight is; 1 and 1 of whole slates.
 
-        squares: sum of the squared mean weights of impressions. One heavy slot has the square of all, equal ones less.
+        By the mean of the squared mean weights: one heavy slot has the square of all, equal ones less.
         """
-        found = self._slots(pair)
+        found, rows = self._slots(at.number), float(self.sums.total[ROWS])
         if found is None:
             return 1.0, 1.0
-        slots = float(found.number.sum()) / self.rows
-        alike = slots * squares / float(self.sums[f"weights {pair}"])
+        slots = float(found.number.sum()) / rows
+        squares = float(self.sums.squares[at.weight]) * float(rows / self.sums.squares[ROWS])
+        alike = slots * squares / float(self.more[f"weights {at.number}"])
         return slots, min(max(slots * alike, 1.0), slots)
 
     def _slots(self, pair: int) -> Slots | None:
         """The sums of a pair that weights clicks; None of another one, or where no row has a weight."""
-        if f"control {pair}" not in self.sums.columns.places:
+        if f"control {pair}" not in self.more.columns.places:
             return None
-        weighted = (self.sums[f"{name} {pair}"] for name in WEIGHTED)
-        found = Slots(*(self.sums[name] for name in LOGGED), *weighted)
+        weighted = (self.more[f"{name} {pair}"] for name in WEIGHTED)
+        found = Slots(*(self.more[name] for name in LOGGED), *weighted)
         return found if found.control.any() else None
 
 

@@ -8,8 +8,7 @@ from ..inference.rare_rewards import Tail, unseen
 from ..log.batch import Floats
 from ..sums.mean import Name
 from ..sums.named_sums import Sums
-from .effective_size import Marks
-from .fold import CLICKS, REWARD, Layout
+from .layout import CLICKS, REWARD, Layout, Marks
 
 
 def reward_tails(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..estimators.fold import CONTROL, REWARD, ROWS, of_arm
+from ..estimators.layout import CONTROL, REWARD, ROWS, of_arm
 from ..findings import cautions_for
 from ..findings.arms import ArmsEvidence, ControlEvidence
 from ..findings.row import EstimatorKind, Row

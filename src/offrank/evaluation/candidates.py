@@ -9,7 +9,7 @@ from itertools import permutations
 
 from ..estimators.base import Estimator
 from ..estimators.family import Family
-from ..estimators.fold import Layout
+from ..estimators.layout import Layout
 from ..estimators.named import REFERENCES
 from ..estimators.selected_member import least_error, slope
 from ..estimators.wrappers import SelfNormalised

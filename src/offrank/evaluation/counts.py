@@ -13,8 +13,8 @@ from ..checks.log import binding_models, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
-from ..estimators.effective_size import MARKS, EffectiveSize, Marks
-from ..estimators.fold import CONTROL, REWARD, ROWS, SLOTS, Layout, TargetPair, of_arm
+from ..estimators.effective_size import EffectiveSize
+from ..estimators.layout import CONTROL, MARKS, REWARD, ROWS, SLOTS, Layout, Marks, TargetPair, of_arm
 from ..estimators.no_overlap import no_overlap, with_bound
 from ..estimators.tails import reward_tails
 from ..findings import cautions_for, explained, has_cause
@@ -26,7 +26,7 @@ from ..inference.pareto import tail_index
 from ..language.assumptions import as_model, needs_curve
 from ..policies.base import Policy
 from ..policies.fit import counts
-from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS, Caution, Design, Estimate, Interval
+from ..sums.estimate import FEW_EFFECTIVE, Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
 from ..sums.named_sums import ByName, Sums
 from .provenance import NOTHING, Provenance
@@ -75,7 +75,7 @@ class Counts:
     def __post_init__(self) -> None:
         sums = Sums(self.layout.columns, self.folded["moments"])
         more = ByName(self.layout.summed, self.folded["worth"])
-        sizes = EffectiveSize(more, float(sums.total[ROWS]), Marks(*(float(more[name]) for name in MARKS)))
+        sizes = EffectiveSize(sums, more, Marks(*(float(more[name]) for name in MARKS)))
         object.__setattr__(self, "sums", sums)
         object.__setattr__(self, "effective_sizes", sizes)
         object.__setattr__(self, "nonnegative", not self.losses and bool(sums.least[REWARD] >= 0))
@@ -121,7 +121,9 @@ class Counts:
             return self._refusal(at, estimator)
         clusters, weighed = self.inference.widest(mean).clusters, at.weighted
         made = self._number(mean, self.inference.interval(mean), at, None if clusters is None else clusters.column)
-        return made if weighed is None else replace(made, ess=self._ess(made.standard_error, at, weighed))
+        if weighed is None:
+            return made
+        return replace(made, ess=self.effective_sizes.impressions(at, weighed, made.standard_error))
 
     def _refusal(self, at: TargetPair, estimator: Estimator) -> NoOverlapError:
         cancelled = bool(self.sums.squares[at.weight] > 0)
@@ -179,7 +181,7 @@ class Counts:
             slots=self.slots,
             method=self.spec.method,
             control=self.kept(at.target, row.base),
-            effective_rewards=self.effective_rewards(at),
+            effective_rewards=self.effective_sizes.rewards(at),
             ties=self.ties.get(at.target, 0.0),
             reward_index=None if tail is None else tail.heavy,
             reward_skewness=0.0 if tail is None else tail.skewness,
@@ -192,7 +194,7 @@ class Counts:
         mean_weight = self._alone.interval(ratio(at.weight, ROWS)) if weighed.normalised else None
         estimate = replace(
             row.estimate,
-            ess=self._ess(row.estimate.standard_error, at, weighed),
+            ess=self.effective_sizes.impressions(at, weighed, row.estimate.standard_error),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
             tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n),
@@ -222,7 +224,7 @@ class Counts:
         design = self.design(at)
         if design is None:
             return 1.0
-        return min(design.visible / self.effective_sizes.kish(at.number, float(self.sums.total[at.weight])), 1.0)
+        return min(design.visible / self.effective_sizes.kish(at), 1.0)
 
     def error_ratio(self, target: Policy, estimator: Estimator) -> float:
         """Return the typical error of such logs over the error of this log, at least 1."""
@@ -240,21 +242,6 @@ class Counts:
             return 0.0  # both are the same policy, up to rounding
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.confidence / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(ess_ratio)
-
-    def _ess(self, error: float, at: TargetPair, weighed: Weighted) -> float:
-        """Return how many impressions of the target would give the same standard error."""
-        weight, n = float(self.sums.total[at.weight]), self.sums.n
-        logged = float(self.sums.total[at.outcome] / self.sums.total[ROWS])
-        kinds = weighed.normalised, weighed.kind.each_slot
-        variance = self.effective_sizes.variance(at.number, weight, logged, at.outcome, *kinds)
-        kish = self.effective_sizes.kish(at.number, weight)
-        known = kish >= FEW_EFFECTIVE and self.effective_rewards(at) >= FEW_REWARDS
-        alike = not at.estimator.kind.predicts and kish * self.sums.largest[at.weight] <= weight * (1 + _SAME)
-        if not (variance > 0 and 0 < error < math.inf):
-            return kish
-        found = variance * n / max(n - 1, 1) / error**2
-        # by chance the variance may be underestimated; and as many rows as have a weight
-        return found if known and not alike else min(found, kish)
 
     def error_is_reliable(self, target: Policy, row: Row) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.
@@ -368,11 +355,3 @@ class Counts:
     def clicks_alone(self) -> bool:
         """Whether clicks are logged, and the reward is their sum in every row."""
         return self.rewards_are_clicks and bool(self.effective_sizes.marks.clicks)
-
-    def effective_rewards(self, at: TargetPair) -> float:
-        """Return the effective number of rewarded impressions; infinite if negative rewards leave it undefined."""
-        squares = float(self.sums.squares[at.value])
-        if not squares:
-            return 0.0
-        losses = at.outcome == "reward" and bool(self.sums.least[REWARD] < 0)
-        return math.inf if losses else float(self.sums.total[at.value]) ** 2 / squares

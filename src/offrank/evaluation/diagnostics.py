@@ -15,7 +15,7 @@ from ..checks.ranking_overlap import RankingOverlapFold
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.bounded import cut_to
 from ..estimators.family import Family
-from ..estimators.fold import ROWS
+from ..estimators.layout import ROWS
 from ..findings.row import Row
 from ..inference.clusters_and_level import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch

@@ -15,7 +15,8 @@ from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.effective_size import SumsFold
 from ..estimators.family import Family
-from ..estimators.fold import ROWS, Layout, TermsFold, needs
+from ..estimators.fold import TermsFold
+from ..estimators.layout import ROWS, Layout
 from ..estimators.named import REFERENCES
 from ..findings import cautions_for
 from ..findings.assumptions import CurveEvidence
@@ -82,7 +83,7 @@ class Pass:
             if one in self.layout.estimators or not any(one.kind.assumes < e.kind.assumes for e in self._of_targets):
                 continue
             try:
-                wanted = needed | needs(replace(self.layout, estimators=(one,), per_slot=()), self.logging)
+                wanted = needed | replace(self.layout, estimators=(one,), per_slot=()).needs(self.logging)
                 source.select(wanted)
             except (AbilityError, ColumnError):
                 continue
@@ -134,7 +135,7 @@ class Pass:
     def needs(self) -> Needs:
         """Return the columns to read."""
         labels = frozenset([] if self.by is None else [self.by])
-        wanted = needs(self.layout, self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
+        wanted = self.layout.needs(self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
         if all(one.kind.target is None for one in self.layout.estimators):
             for one in self.layout.targets:
                 if one.sorts:  # one whose column is missing is refused in any case

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..checks.log import Totals, about_log
-from ..estimators.fold import ROWS
+from ..estimators.layout import ROWS
 from ..findings import cautions_for
 from ..findings.log import LogEvidence
 from ..findings.mean_weight import GroupEvidence

@@ -6,7 +6,7 @@ import math
 
 from ..errors import UsageError
 from ..estimators.base import Estimator
-from ..estimators.fold import ROWS
+from ..estimators.layout import ROWS
 from ..findings.reasons import Reason
 from ..findings.release import Release, nothing_earned, release
 from ..findings.verdict import Verdict

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from ..estimators.effective_size import SQUARES, EffectiveSize
-from ..estimators.fold import REWARD, ROWS, Layout, TargetPair
+from ..estimators.effective_size import EffectiveSize
+from ..estimators.layout import REWARD, ROWS, SQUARES, Layout, TargetPair
 from ..estimators.tails import columns_of
 from ..findings.weights import RareEvidence
 from ..inference.mean_intervals import Inference
@@ -39,8 +39,6 @@ class CountsOfLog(Protocol):
     @property
     def effective_sizes(self) -> EffectiveSize: ...
 
-    def effective_rewards(self, at: TargetPair) -> float: ...
-
     def ess_ratio(self, at: TargetPair) -> float: ...
 
 
@@ -53,7 +51,7 @@ def with_unseen_rewards(summary: CountsOfLog, found: Inference) -> Inference:
         share = design.unsupported + design.hidden
         if not hides(share, design.visible, math.inf):  # whatever the rewards are: they take longer to ask
             continue
-        if hides(share, design.visible, summary.effective_rewards(at) * summary.ess_ratio(at)):
+        if hides(share, design.visible, summary.effective_sizes.rewards(at) * summary.ess_ratio(at)):
             hidden.append((columns_of(summary.layout, at.value), at.weight, share))
     return replace(found, nonnegative=summary.nonnegative, hidden=tuple(hidden), rare=rare)
 
@@ -74,7 +72,7 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
     for at in summary.layout.pairs:
         count = marks.rewarded if at.outcome == REWARD else marks.clicked
         total, squares = float(sums.total[at.outcome]), float(sums.squares[at.outcome])
-        weighed = float(summary.effective_sizes.sums[SQUARES[at.outcome]])
+        weighed = float(summary.effective_sizes.more[SQUARES[at.outcome]])
         if at.weighted is None or not (count and weighed and sums.total[at.weight] > 0):
             continue
         inverse = squares / weighed  # mean 1 / inclusion of the rewarded
@@ -82,7 +80,7 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
         typical = float(sums.total[ROWS] / sums.squares[ROWS])
         slots, heavy = 1.0, 1.0
         if summary.layout.summed.in_blocks:
-            slots, heavy = summary.effective_sizes.heavy_slots(at.number, float(sums.squares[at.weight]) * typical)
+            slots, heavy = summary.effective_sizes.heavy_slots(at)
         known = heaviest(summary.folded["largest"].values[at.number], sums.n, count / sums.n * heavy / slots)
         yield Rare(
             columns_of(summary.layout, at.value) if summary.layout.per_slot else (at.value,),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import NoOverlapError, OffrankError
 from ..estimators.base import Estimator
-from ..estimators.fold import REWARD
+from ..estimators.layout import REWARD
 from ..inference.clusters_and_level import IntervalSpec
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
