@@ -22,11 +22,11 @@ from ..sums.base import Tee
 from .ab_test import OF_STATE
 from .candidates import Pick, selected
 from .counts import Counts
-from .estimates import Estimates, Found, Key, Numbers
+from .estimates import Estimates, Found, Key, Numbers, refuse_empty
 from .log_counts import LogCounts
 from .log_pass import Pass
 from .question import BoundsAsked, Plan, Question
-from .result import Result, refuse_empty
+from .result import Result
 
 if TYPE_CHECKING:
     from ..bounds import job as bounds_job

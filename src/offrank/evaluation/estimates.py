@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..bounds.ends import NamedBounds
 from ..errors import NoOverlapError, OffrankError, UsageError
@@ -35,6 +35,7 @@ _OF_VERDICT = (
     *("assumptions", "outcome"),
 )
 
+R = TypeVar("R", bound="EstimatesByGroup")
 Key = tuple[str, str]
 Named = str | Estimator
 Asked = Named | tuple[str | Policy, Named]
@@ -270,6 +271,18 @@ class ResultData(EstimatesByGroup):
     def _lead(self) -> Iterator[str]:
         yield from super()._lead()
         yield from (str(one).partition("\n")[0] for one in self.verdicts.values())
+
+
+def refuse_empty(result: R) -> R:
+    """Return the result, or raise if no estimate could be given at all.
+
+    Raises:
+        NoOverlapError: the first of the refusals.
+    """
+    refused = [one for one in result.estimates.found.values() if isinstance(one, NoOverlapError)]
+    if refused and len(refused) == len(result.estimates.found):
+        raise refused[0]
+    return result
 
 
 def among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:

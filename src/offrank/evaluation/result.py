@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from ..bounds.ends import NamedBounds, at_level
-from ..errors import NoOverlapError, UsageError
+from ..errors import UsageError
 from ..findings.release import Release
 from ..language.argument import worth_of
 from ..policies.base import Policy
@@ -17,11 +17,10 @@ from ..report.printable import Printed
 from ..sums.estimate import Interval
 from .ab_test import ABTest
 from .differences import Difference, winner
-from .estimates import Asked, EstimatesByGroup, Named, ResultData, among
+from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
 from .pages.evaluation import Plots
 
-R = TypeVar("R", bound=EstimatesByGroup)
 Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
 LOGGED = "logged"
@@ -303,15 +302,3 @@ def compared_with(targets: list[str], baseline: str | Policy | None) -> str:
     if targets == [against]:
         raise UsageError(f"there is nothing to compare {against} with", "name a second target")
     return against
-
-
-def refuse_empty(result: R) -> R:
-    """Return the result, or raise if no estimate could be given at all.
-
-    Raises:
-        NoOverlapError: the first of the refusals.
-    """
-    refused = [one for one in result.estimates.found.values() if isinstance(one, NoOverlapError)]
-    if refused and len(refused) == len(result.estimates.found):
-        raise refused[0]
-    return result

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..evaluation import reproducibility
-from ..evaluation.result import Result, refuse_empty
+from ..evaluation.estimates import refuse_empty
+from ..evaluation.result import Result
 from ..evaluation.state_file import State, finished, merged, well_formed
 from ..language.outputs import inputs_in, refuse_outputs
 
