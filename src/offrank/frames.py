@@ -25,7 +25,7 @@ from .errors import LogError, MissingExtraError, NoOverlapError, UsageError
 from .language.files import atomic_write, write_text
 from .language.formatting import printable, with_ends
 from .language.outputs import refuse_result
-from .sums.estimate import Caution, Interval
+from .sums.estimate import Interval
 from .wording import Style, worded
 
 Record = Mapping[str, Any]
@@ -336,13 +336,6 @@ class Given(Mapping[Key, N], Tabular):
     def given(self) -> dict[Key, N]:
         """The entries that the log can give."""
         return {key: value for key, value in self.found.items() if not isinstance(value, NoOverlapError)}
-
-
-def cautions(found: Any) -> tuple[Caution, ...]:
-    """Return the warnings about a number; the reason why there is none counts as a serious one."""
-    if isinstance(found, NoOverlapError):
-        return (Caution(found.code, "serious", found.message, found.remedy),)
-    return tuple(found.warnings)
 
 
 def _library(name: str) -> Any:

@@ -11,12 +11,12 @@ from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..findings.verdict import Verdict
-from ..frames import Given, Tabular, cautions, plain
+from ..frames import Given, Tabular, plain
 from ..language.assumptions import in_words
 from ..language.formatting import finite
 from ..policies.base import Policy
 from ..policies.registry import policy as named_policy
-from ..sums.estimate import Caution, Estimate, PlacedCaution
+from ..sums.estimate import Caution, Estimate, PlacedCaution, cautions
 from .differences import Difference
 from .gate import Gate, Required
 from .metadata import ResultMetadata

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..errors import NoOverlapError
-from ..frames import cautions
 from ..language.formatting import nine_digits
 from ..log.source import Ability
-from ..sums.estimate import Caution, Estimate, Interval
+from ..sums.estimate import Caution, Estimate, Interval, cautions
 from ..sums.fingerprint import Fingerprint
 
 Outcome = Literal["reward", "clicks"]

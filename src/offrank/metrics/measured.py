@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
-from ..frames import Given, cautions, plain
+from ..frames import Given, plain
 from ..language.formatting import Span, finite
-from ..sums.estimate import Caution, Interval, PlacedCaution
+from ..sums.estimate import Caution, Interval, PlacedCaution, cautions
 
 Key = tuple[str, str]
 

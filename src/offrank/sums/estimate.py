@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import NoOverlapError
 from ..log.batch import Floats
 from ..wording import Wording
 
@@ -106,6 +107,13 @@ class PlacedCaution:
         names = (self.target, self.model, self.estimator, self.metric, self.group)
         where = ", ".join(name for name in names if name is not None)
         return f"{self.severity} of {where or 'all'}: {self.caution}"
+
+
+def cautions(found: Any) -> tuple[Caution, ...]:
+    """Return the warnings about a number; the reason why there is none counts as a serious one."""
+    if isinstance(found, NoOverlapError):
+        return (Caution(found.code, "serious", found.message, found.remedy),)
+    return tuple(found.warnings)
 
 
 @dataclass(frozen=True)

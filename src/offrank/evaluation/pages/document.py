@@ -9,10 +9,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ...errors import NoOverlapError
-from ...frames import cautions
 from ...language.formatting import quote
 from ...report.document import Finding, findings, worst
-from ...sums.estimate import Estimate
+from ...sums.estimate import Estimate, cautions
 from ..estimates import Found, ResultData
 
 _AMOUNTS = {

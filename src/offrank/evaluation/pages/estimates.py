@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import NoOverlapError
-from ...frames import cautions
 from ...language.formatting import Span, count, finite, number, percent, plural, quote
 from ...report.document import Cell, Codes, Figures, Section, worst
 from ...report.facts import refusal
 from ...report.plots import Forest, ForestRow
+from ...sums.estimate import cautions
 from ..estimates import Found, ResultData
 from .document import are_days, groups, is_sound, known, severity
 
