@@ -156,6 +156,10 @@ class Layout:
         clicked = tuple(one.weighted is not None and one.weighted.kind.outcome == "clicks" for one in pairs)
         put("summed", columns_without_moments(clicked))
 
+    def with_slots(self, column: Name) -> tuple[Name, ...]:
+        """A column of rewards, and that of its slots."""
+        return (column, *(one.slot_value for one in self.slotted if one.value == column))
+
     def needs(self, logging: Policy) -> Needs:
         """The columns that the estimators and their policies read.
 

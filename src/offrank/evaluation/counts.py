@@ -16,7 +16,6 @@ from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize
 from ..estimators.layout import CONTROL, MARKS, REWARD, ROWS, SLOTS, Layout, Marks, TargetPair, of_arm
 from ..estimators.no_overlap import no_overlap, with_bound
-from ..estimators.tails import reward_tails
 from ..findings import cautions_for, explained, has_cause
 from ..findings.reasons import Facts
 from ..findings.row import NO_NUMBER, Row
@@ -88,10 +87,7 @@ class Counts:
     @cached_property
     def inference(self) -> Inference:
         """Return the inference that intervals are made from."""
-        found, marks = self.spec.inference(self.layout.columns, self.folded, self.products), self.effective_sizes.marks
-        if not marks.clicks or marks.unlike or marks.priced:  # clicks that are 0 or 1 have no tails
-            found = replace(found, tails=reward_tails(self.layout, self.sums, marks, self.folded["earned"].values))
-        return with_unseen_rewards(self, found)
+        return with_unseen_rewards(self, self.spec.inference(self.layout.columns, self.folded, self.products))
 
     @cached_property
     def _alone(self) -> Inference:

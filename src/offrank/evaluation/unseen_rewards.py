@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..estimators.effective_size import EffectiveSize
-from ..estimators.layout import REWARD, ROWS, SQUARES, Layout, TargetPair
-from ..estimators.tails import columns_of
+from ..estimators.layout import CLICKS, REWARD, ROWS, SQUARES, Layout, Marks, TargetPair
 from ..findings.weights import RareEvidence
 from ..inference.mean_intervals import Inference
-from ..inference.rare_rewards import Rare, heaviest, hides
+from ..inference.rare_rewards import Rare, Tail, heaviest, hides, unseen
+from ..log.batch import Floats
 from ..sums.estimate import Design, Interval
 from ..sums.mean import Name
 from ..sums.named_sums import Sums
@@ -52,8 +54,32 @@ def with_unseen_rewards(summary: CountsOfLog, found: Inference) -> Inference:
         if not hides(share, design.visible, math.inf):  # whatever the rewards are: they take longer to ask
             continue
         if hides(share, design.visible, summary.effective_sizes.rewards(at) * summary.ess_ratio(at)):
-            hidden.append((columns_of(summary.layout, at.value), at.weight, share))
-    return replace(found, nonnegative=summary.nonnegative, hidden=tuple(hidden), rare=rare)
+            hidden.append((summary.layout.with_slots(at.value), at.weight, share))
+    marks, tails = summary.effective_sizes.marks, found.tails
+    if not marks.clicks or marks.unlike or marks.priced:  # clicks that are 0 or 1 have no tails
+        tails = _tails(summary.layout, summary.sums, marks, summary.folded["earned"].values)
+    return replace(found, tails=tails, nonnegative=summary.nonnegative, hidden=tuple(hidden), rare=rare)
+
+
+def _tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> tuple[tuple[tuple[Name, ...], Tail], ...]:
+    """The tails of the columns of rewards, where those of the log are heavy. largest: of each, without signs.
+
+    Each with the columns of which one is in a mean that it affects, its own first. Clicks that are 0 or 1 have none.
+    """
+    bounded = (CLICKS, *(() if marks.unlike else (REWARD,))) if marks.clicks and not marks.priced else ()
+    asked = [one for one in (REWARD, CLICKS) if one not in bounded]
+    found: dict[Name, Tail] = {}
+    lines = dict(zip(layout.rewards, largest, strict=True)) if asked else {}
+    rows: dict[Name, float] = {REWARD: marks.rewarded, CLICKS: marks.clicked}
+    outcomes: dict[Name, Name] = {one: one for one in asked} | {one.value: one.outcome for one in layout.pairs}
+    for column, outcome in outcomes.items():
+        if outcome not in (column, *found):
+            continue
+        known = lines[column]
+        count = rows[outcome] if known[-1] > 0 else float(np.count_nonzero(known > 0))
+        if (tail := unseen(known, count, column, sums)) is not None:
+            found[column] = tail
+    return tuple((layout.with_slots(column), tail) for column, tail in found.items())
 
 
 def rare_rewards(found: Inference, values: Iterable[Name], *of: Interval | None) -> RareEvidence:
@@ -83,7 +109,7 @@ def _rare(summary: CountsOfLog) -> Iterator[Rare]:
             slots, heavy = summary.effective_sizes.heavy_slots(at)
         known = heaviest(summary.folded["largest"].values[at.number], sums.n, count / sums.n * heavy / slots)
         yield Rare(
-            columns_of(summary.layout, at.value) if summary.layout.per_slot else (at.value,),
+            summary.layout.with_slots(at.value) if summary.layout.per_slot else (at.value,),
             at.weight,
             (at.outcome, ROWS),
             known[0],
