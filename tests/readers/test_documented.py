@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,3 +114,15 @@ MADE_OF = {
 def test_columns_that_are_made_of_others_are_found_beside_the_documented_ones(tmp_path: Path, made: str) -> None:
     pq.write_table(pa.table({**PLAIN, **MADE_OF[made]}), tmp_path / "log.parquet")
     assert f"\n  {made}" in repr(offrank.read_log(tmp_path / "log.parquet"))
+
+
+OTHERS = ("csv_json", "databases", "dataset", "detect", "exposures", "formats", "long", "opening", "spark", "streams")
+
+
+def test_no_reader_of_another_format_is_imported(tmp_path: Path) -> None:
+    pq.write_table(pa.table(PLAIN), tmp_path / "log.parquet")
+    code = "import sys, offrank; offrank.estimate('log.parquet', 'top(score)', 'uniform', 'ipm'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    imported = done.stdout.split()
+    assert "offrank.readers.wide" in imported
+    assert not {f"offrank.readers.{name}" for name in OTHERS} & {*imported}
