@@ -31,7 +31,7 @@ TARGETS = {"new": "plackett_luce(new_score)", "best": "top(new_score)"}
 SEVERAL = ["ips", "snipm", "dr(lasso)"]
 Job = Callable[..., Any]
 READER = Path(offrank.__file__).with_name("readers") / "spark.py"
-SPARK, DASK = (pytest.mark.turns(3, READER, by=engine) for engine in ("spark", "dask"))
+SPARK, DASK = (pytest.mark.turns(3, READER, by=engine) for engine in ("spark", "distributed"))
 """To begin an engine takes longer than all that it is asked: all of it is asked, or nothing."""
 
 
