@@ -25,6 +25,7 @@ def test_a_test_that_is_long_without_a_mark_is_named() -> None:
 def turns(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(night, "WHOLE", False)
     monkeypatch.setattr(night, "touched", frozenset)
+    monkeypatch.setattr(night, "_known", lambda: True)
     return monkeypatch
 
 
@@ -45,4 +46,12 @@ def test_at_night_and_where_something_was_touched_it_is_always_asked(turns: pyte
     assert [night.due(name, 3, one) for one in (file, folder, Path("/c"), Path("/a/b"))] == [True, True, False, False]
     turns.setattr(night, "touched", frozenset)
     turns.setattr(night, "WHOLE", True)
+    assert night.due(name, 3)
+
+
+def test_a_copy_without_commits_is_asked_whole(turns: pytest.MonkeyPatch) -> None:
+    turns.setattr(night, "turn", lambda: 0)
+    name = next(name for name in map(str, range(9)) if not night.due(name, 3))
+    turns.setattr(night, "_SAID", "")
+    turns.setattr(night, "_known", lambda: False)
     assert night.due(name, 3)
