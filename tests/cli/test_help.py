@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import offrank
 from offrank.cli import main
-from offrank.cli.questions import QuestionCommand
+from offrank.cli.verb_options import QuestionCommand
 from offrank.inference import INTERVALS
 from offrank.language.argument import first_sentence, parameter_docs
 

@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from offrank.log.batch import LogBatch
 from offrank.log.source import Needs, Source
-from offrank.readers import arrow
+from offrank.readers import flat
 
 EVERYTHING = Needs(frozenset(["clicks", "candidates", "reward"]))
 
 
 def code(item: int | str) -> int:
     """The code of an item id."""
-    return int(arrow.id_codes(pa.array([item]), "item")[0])
+    return int(flat.id_codes(pa.array([item]), "item")[0])
 
 
 def codes(items: Sequence[int | str]) -> list[int]:

@@ -12,27 +12,27 @@ import offrank
 from offrank.errors import RowError
 from offrank.log import hashing
 from offrank.log.source import Needs
-from offrank.readers import arrow
-from offrank.readers.arrow import Lists
+from offrank.readers import flat
+from offrank.readers.flat import Lists
 from tests.readers.plain import rows
 
 LISTS = st.lists(st.lists(st.integers(-5, 40), max_size=30), min_size=1, max_size=6)
 
 
-def flat(lists: list[list[int]]) -> Lists:
-    return arrow.id_lists(pa.array(lists, pa.list_(pa.int64())), "ids")
+def id_lists(lists: list[list[int]]) -> Lists:
+    return flat.id_lists(pa.array(lists, pa.list_(pa.int64())), "ids")
 
 
 @given(LISTS)
 def test_twice(lists: list[list[int]]) -> None:
-    own = flat(lists)
+    own = id_lists(lists)
     assert own.places(own).twice.tolist() == [len(set(row)) < len(row) for row in lists]
 
 
 @given(LISTS, st.data())
 def test_places(lists: list[list[int]], data: st.DataObject) -> None:
     wanted = [data.draw(st.lists(st.integers(-5, 40), max_size=8)) for _ in lists]
-    found, outside, again, twice = flat(lists).places(flat(wanted))
+    found, outside, again, twice = id_lists(lists).places(id_lists(wanted))
     for known, items, places in zip(lists, wanted, found.tolist(), strict=True):
         expected = [known.index(item) if item in known else -2 for item in items]
         assert places == expected + [-1] * (found.shape[1] - len(items))
@@ -43,17 +43,17 @@ def test_places(lists: list[list[int]], data: st.DataObject) -> None:
 
 def test_places_of_codes_that_collide() -> None:
     # Multiples of 2^32 hash to few slots, and the table must still find each of them.
-    codes = flat([[number << 40 for number in range(-50, 50)]])
+    codes = id_lists([[number << 40 for number in range(-50, 50)]])
     assert codes.places(codes).found[0].tolist() == list(range(100))
 
 
 @given(LISTS)
 def test_padded(lists: list[list[int]]) -> None:
-    assert flat(lists).padded(30).tolist() == [row + [0] * (30 - len(row)) for row in lists]
+    assert id_lists(lists).padded(30).tolist() == [row + [0] * (30 - len(row)) for row in lists]
 
 
 def test_squares() -> None:
-    found, wrong = arrow.square_lists(pa.array([[[0.0, 1], [2, 3]], [[4.0]], [[5.0, 6]]]), "matrix")
+    found, wrong = flat.square_lists(pa.array([[[0.0, 1], [2, 3]], [[4.0]], [[5.0, 6]]]), "matrix")
     assert wrong.tolist() == [False, False, True]
     assert found.squares().tolist() == [[[0, 1], [2, 3]], [[4, 0], [0, 0]], [[0, 0], [0, 0]]]
 
@@ -95,7 +95,7 @@ def test_bad_rank_propensity(matrix: list[list[float]], bad: bool) -> None:
 
 
 def hashed(texts: list[bytes]) -> list[int]:
-    return arrow.id_codes(pa.array(texts, pa.binary()), "ids").view(np.uint64).tolist()
+    return flat.id_codes(pa.array(texts, pa.binary()), "ids").view(np.uint64).tolist()
 
 
 def test_hashes_differ_and_do_not_change() -> None:

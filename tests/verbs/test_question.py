@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import offrank
-from offrank.cli.questions import options_of
+from offrank.cli.verb_options import options_of
 from offrank.evaluation.question import Question
 from offrank.evaluation.reproducibility import call
 from offrank.language.argument import first_sentence, parameter_docs

@@ -13,8 +13,8 @@ import offrank
 from ..language import from_text
 from .layout import option
 from .options import arguments, column_or_none, duplicates_option, json, page_options, quiet, read_by, source, strict
-from .questions import QuestionCommand
 from .running import deliver, result_of, run_verb
+from .verb_options import QuestionCommand
 
 _FILE, _TABLE, _QUERIES = {"metavar": "FILE"}, {"metavar": "TABLE"}, {"callback": read_by(column_or_none)}
 _MODELS = {**_FILE, "multiple": True, "callback": read_by(from_text.named_files)}

@@ -18,10 +18,10 @@ from .inspect import inspect
 from .layout import CommandGroup
 from .names import estimators, policies
 from .options import overwrite, writable
-from .questions import QuestionCommand, check, compare, evaluate, measure, select_estimators
 from .running import safely
 from .spelled import refuse_misspelt
 from .streams import ready
+from .verb_options import QuestionCommand, check, compare, evaluate, measure, select_estimators
 from .writers import convert, demo, learn, merge, simulate
 
 _WORDS = ("title", "unit", "worth")

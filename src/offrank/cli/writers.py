@@ -24,9 +24,9 @@ from .options import (
     writable,
     written_options,
 )
-from .questions import QuestionCommand
 from .running import be_strict, deliver, require, result_of, saying, tell
 from .streams import echo
+from .verb_options import QuestionCommand
 
 
 @command()

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from . import arrow, conversions
-from .arrow import Lists
+from . import conversions, flat
 from .computed_columns import DerivedTable
+from .flat import Lists
 from .tables import Table
 
 _FROM = {":from0": 0, ":from1": 1}
@@ -47,20 +47,20 @@ def place_lists(column: pa.Array, name: str) -> Lists:
         ColumnError: they are no numbers.
     """
     if pa.types.is_nested(column.type) or conversions.is_json(column):
-        found = arrow.lists(column, name, pa.float64())
+        found = flat.lists(column, name, pa.float64())
         begins = np.cumsum(found.lengths) - found.lengths
-        flat = np.arange(int(found.lengths.sum())) + np.repeat(found.starts - begins, found.lengths)
-        return replace(found, values=arrow.numbers(conversions.positions(found.values), name)[flat], starts=begins)
-    numbers = arrow.numbers(conversions.positions(column), name)
+        places = np.arange(int(found.lengths.sum())) + np.repeat(found.starts - begins, found.lengths)
+        return replace(found, values=flat.numbers(conversions.positions(found.values), name)[places], starts=begins)
+    numbers = flat.numbers(conversions.positions(column), name)
     known = ~np.isnan(numbers)
     return Lists(numbers[known], np.cumsum(known) - known, known.astype(np.int64), ~known)
 
 
 def _clicks(top: int, rows: pa.RecordBatch) -> pa.Array:
     """Return lists of clicks beside the slate; a place that the slate does not have makes a click of -1."""
-    places, slate = (arrow.plain_column(column) for column in rows.columns)
+    places, slate = (flat.plain_column(column) for column in rows.columns)
     found = place_lists(places, rows.schema.names[0])
-    shown = arrow.lists(slate, rows.schema.names[1])
+    shown = flat.lists(slate, rows.schema.names[1])
     begins = np.cumsum(shown.lengths) - shown.lengths
     row, at = np.repeat(np.arange(len(rows)), found.lengths), found.values - top
     clicks = np.zeros(int(shown.lengths.sum()))

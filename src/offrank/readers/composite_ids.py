@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wording import ColumnNames, Wording
-from . import arrow
+from . import flat
 from .computed_columns import DerivedTable
 from .description import Unsettled
 from .roles import names
@@ -51,9 +51,7 @@ def composed_rows(rows: pa.Table, said: Mapping[str, str]) -> pa.Table:
 
 def _as_one_text(rows: pa.RecordBatch | pa.Table) -> pa.Array:
     """Return the texts of several columns as one; null where one of them is."""
-    texts = [
-        pc.cast(arrow.plain_column(one) if isinstance(one, pa.Array) else one, pa.string()) for one in rows.columns
-    ]
+    texts = [pc.cast(flat.plain_column(one) if isinstance(one, pa.Array) else one, pa.string()) for one in rows.columns]
     return pc.binary_join_element_wise(*texts, _BETWEEN, null_handling="emit_null")
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from . import arrow
+from . import flat
 
 ClicksAs = Literal["numbers", "values", "filled", "items"]
 """How clicks are written: as numbers; as values that tell it each, such as times, yes and no; the same, but empty where
@@ -44,30 +44,30 @@ def click_numbers(column: pa.Array) -> pa.Array:
     return _of_texts(column, _click, 0.0)
 
 
-def click_lists(column: pa.Array, name: str) -> arrow.Lists:
+def click_lists(column: pa.Array, name: str) -> flat.Lists:
     """Read lists of clicks as floats; a null number is NaN."""
-    found = arrow.lists(column, name, pa.float64())
-    return replace(found, values=arrow.numbers(click_numbers(found.values), name))
+    found = flat.lists(column, name, pa.float64())
+    return replace(found, values=flat.numbers(click_numbers(found.values), name))
 
 
 def clicks_from_ids(
     clicked: pa.Array, name: str, slate: pa.Array, slate_name: str
-) -> tuple[arrow.Lists, NDArray[np.bool_]]:
+) -> tuple[flat.Lists, NDArray[np.bool_]]:
     """Return clicks beside the slate from the ids of what was clicked, and the rows [n] with one that was not shown.
 
     clicked: a list per row, or the only id, or ids in one text such as `a|b`; null where nothing was clicked.
     """
-    clicked, shown = arrow.plain_column(clicked), arrow.id_lists(slate, slate_name)
+    clicked, shown = flat.plain_column(clicked), flat.id_lists(slate, slate_name)
     listed = pa.types.is_nested(clicked.type) or is_json(clicked)
     ways = [clicked if listed else lists_of_one(clicked)]
     if not listed and is_text(clicked.type):
-        ways += [_split(clicked, between, arrow.id_kind(shown.raw.type)) for between in _BETWEEN]
+        ways += [_split(clicked, between, flat.id_kind(shown.raw.type)) for between in _BETWEEN]
     begins = np.cumsum(shown.lengths) - shown.lengths
     numbers, other = np.zeros(int(shown.lengths.sum())), np.ones(len(begins), np.bool_)
     for way in ways:  # the first in which all ids of a row stand in its slate
         if not other.any():
             break
-        found = arrow.id_lists(way, name)
+        found = flat.id_lists(way, name)
         places, outside, *_ = shown.places(found)
         fits = other & ~(outside | (found.null & (found.lengths > 0)))
         row, at = np.nonzero((places >= 0) & fits[:, None])
@@ -91,9 +91,9 @@ def _split(column: pa.Array, between: str, kind: str) -> pa.Array:
 
 def lists_of_one(column: pa.Array) -> pa.Array:
     """Return a list per value, empty where there is none: null, -1, or a text that says so."""
-    column = arrow.plain_column(column)
+    column = flat.plain_column(column)
     column = pc.if_else(_is_none(column), pa.scalar(None, column.type), column)
-    ends = np.append(0, np.cumsum(~arrow.nulls(column)))
+    ends = np.append(0, np.cumsum(~flat.nulls(column)))
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), column.drop_null())
 
 
@@ -123,7 +123,7 @@ def is_json(column: pa.Array) -> bool:
     """Whether a column holds lists in JSON."""
     if not is_text(column.type):
         return False
-    first = arrow.plain_column(column).drop_null().slice(0, 1).to_pylist()
+    first = flat.plain_column(column).drop_null().slice(0, 1).to_pylist()
     return bool(first) and first[0].lstrip().startswith("[")
 
 
@@ -147,7 +147,7 @@ def _of_texts(column: pa.Array, read: Callable[[str], float | None], missing: fl
     """Return the number that each text stands for."""
     if not is_text(column.type):
         return column
-    encoded = arrow.plain_column(column)
+    encoded = flat.plain_column(column)
     encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     found = [missing if text is None else read(text.strip().lower()) for text in texts]

@@ -21,7 +21,7 @@ from ..language.outputs import refuse_outputs
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs, refuse_placed
 from ..wording import Option, Wording
-from . import arrow, checksums, conversions
+from . import checksums, conversions, flat
 from .files import is_paths
 from .json_text import BadCell, from_json
 from .log import opened
@@ -200,7 +200,7 @@ def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
         return kind
     if pa.types.is_dictionary(kind):
         return kind.value_type
-    return pa.list_(_kept(kind.value_type, path)) if isinstance(kind, arrow.LISTS) else kind
+    return pa.list_(_kept(kind.value_type, path)) if isinstance(kind, flat.LISTS) else kind
 
 
 def _is_arrow(path: Path) -> bool:
@@ -209,14 +209,14 @@ def _is_arrow(path: Path) -> bool:
 
 def _strict(kind: pa.DataType) -> pa.DataType:
     """Return list types with non-null items, as every role requires: each saves a level when reading."""
-    if isinstance(kind, arrow.LISTS) or pa.types.is_fixed_size_list(kind):
+    if isinstance(kind, flat.LISTS) or pa.types.is_fixed_size_list(kind):
         return pa.list_(pa.field("element", _strict(kind.value_type), nullable=False))
     return kind
 
 
 def _repeating(path: str, kind: pa.DataType) -> list[str]:
     """Return the Parquet leaf of this column, unless it holds fractions, which a dictionary makes slower."""
-    if isinstance(kind, arrow.LISTS) or pa.types.is_fixed_size_list(kind):
+    if isinstance(kind, flat.LISTS) or pa.types.is_fixed_size_list(kind):
         return _repeating(f"{path}.list.element", kind.value_type)
     return [] if pa.types.is_floating(kind) else [path]
 
@@ -245,7 +245,7 @@ def _of_rows(piece: Piece, rows: NDArray[np.uint64]) -> Piece:
     if len(rows) == len(piece.rows):
         return piece
     mask = np.isin((piece.rows + piece.base).astype(np.uint64), rows)
-    return replace(piece, data=arrow.plain_columns(piece.data).filter(pa.array(mask)), rows=piece.rows[mask])
+    return replace(piece, data=flat.plain_columns(piece.data).filter(pa.array(mask)), rows=piece.rows[mask])
 
 
 def _with_numbers(data: pa.RecordBatch, log: WideLog) -> pa.RecordBatch:
@@ -279,7 +279,7 @@ def _lists_of(piece: Piece, renamed: Mapping[str, str], lists: dict[str, pa.Data
     ids = {renamed.get(role, role) for role in ("slate", "candidates")}
     roles = {renamed.get(role, role) for role in ROLES}
     columns = {
-        name: arrow.plain_column(one) for name, one in zip(piece.data.schema.names, piece.data.columns, strict=True)
+        name: flat.plain_column(one) for name, one in zip(piece.data.schema.names, piece.data.columns, strict=True)
     }
     for name, column in columns.items():
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
@@ -311,7 +311,7 @@ def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator
     """Combine record batches into row groups."""
     waiting = [first]
     for data in others:
-        if sum(map(len, waiting)) >= _GROUP_ROWS or sum(arrow.size(one) for one in waiting) >= _GROUP_BYTES:
+        if sum(map(len, waiting)) >= _GROUP_ROWS or sum(flat.size(one) for one in waiting) >= _GROUP_BYTES:
             yield waiting
             waiting = []
         waiting.append(data)

@@ -18,10 +18,10 @@ from ..log.rules import Faults
 from ..log.schema import WRITTEN
 from ..log.source import Needs
 from ..log.texts import Texts
-from . import arrow, conversions
-from .arrow import Lists
+from . import conversions, flat
 from .conversions import ClicksAs
 from .features import sparse_features
+from .flat import Lists
 from .tables import Piece
 
 Duplicates = Literal["raise", "first", "each"]
@@ -66,9 +66,9 @@ class Decoded:
         self.faults = Faults(np.zeros(len(piece.data), np.int16))
         slate, listed = columns["slate"], columns.get("candidates")
         shown = piece.data.column(slate)
-        self.ranks = Ranks(arrow.plain_column(shown), slate, duplicates) if needed.holes else None
-        self.slate = arrow.id_lists(shown, slate) if self.ranks is None else self.ranks.items
-        self.candidates = self.slate if listed is None else arrow.id_lists(piece.data.column(listed), listed)
+        self.ranks = Ranks(flat.plain_column(shown), slate, duplicates) if needed.holes else None
+        self.slate = flat.id_lists(shown, slate) if self.ranks is None else self.ranks.items
+        self.candidates = self.slate if listed is None else flat.id_lists(piece.data.column(listed), listed)
         distinct = self.ranks is None or duplicates != "each"
         located = self._places(self.slate, "slate", rules.NOT_CANDIDATE, distinct=distinct)
         self.slots = located if self.ranks is None else self.ranks.spread(located)
@@ -82,7 +82,7 @@ class Decoded:
         for name in needed.clusters:
             cluster = piece.data.column(columns[f"clusters:{name}"])
             is_code = pa.types.is_signed_integer(cluster.type) and not cluster.null_count  # as most are
-            self.clusters[name] = arrow.id_codes(cluster, name) if is_code else self._cluster(f"clusters:{name}")
+            self.clusters[name] = flat.id_codes(cluster, name) if is_code else self._cluster(f"clusters:{name}")
         self.texts = self._texts() if needed.texts else None
         if top_k is not None:
             self._cut(top_k)
@@ -126,15 +126,15 @@ class Decoded:
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
             {name: np.array(self.by_row[f"numbers:{name}"][pick]) for name in self.needed.numbers},
-            {name: arrow.seconds(self._column(f"times:{name}"))[pick] for name in self.needed.times},
+            {name: flat.seconds(self._column(f"times:{name}"))[pick] for name in self.needed.times},
             texts=self.texts,
             listed="candidates" in self.columns,
         )
 
     def _texts(self) -> Texts:
         """Return the texts of all items and keys of the piece."""
-        found = [arrow.texts(self.candidates.raw, self.columns["slate"])]
-        found += [arrow.texts(self._column(f"keys:{name}"), name) for name in self.needed.keys]
+        found = [flat.texts(self.candidates.raw, self.columns["slate"])]
+        found += [flat.texts(self._column(f"keys:{name}"), name) for name in self.needed.keys]
         return sum(found, Texts.none())
 
     def _cut(self, slots: int) -> None:
@@ -148,11 +148,11 @@ class Decoded:
         }
 
     def _column(self, name: str) -> Any:
-        return arrow.plain_column(self.piece.data.column(self.columns[name]))
+        return flat.plain_column(self.piece.data.column(self.columns[name]))
 
     def _refuse_other_kind(self, found: Lists, name: str) -> None:
         """Refuse ids that are not of the kind of those of the slate."""
-        kind, of_slate = arrow.id_kind(found.raw.type), arrow.id_kind(self.slate.raw.type)
+        kind, of_slate = flat.id_kind(found.raw.type), flat.id_kind(self.slate.raw.type)
         if kind and of_slate and kind != of_slate:
             raise ColumnError(
                 f"ids are {kind} in {self.columns[name]!r}, but {of_slate} in {self.columns['slate']!r}",
@@ -198,7 +198,7 @@ class Decoded:
 
     def _ranking(self, name: str) -> Integers:
         """Return the candidate index of each ranked item [n, width], -1 pads."""
-        items = arrow.id_lists(self.piece.data.column(self.columns[name]), self.columns[name])
+        items = flat.id_lists(self.piece.data.column(self.columns[name]), self.columns[name])
         return self._places(items, name, rules.RANKED_OUTSIDE)
 
     def _beside(self, name: str) -> Lists:
@@ -206,11 +206,11 @@ class Decoded:
         role, _, of = name.partition(":")
         column = self.columns[name]
         as_numbers = role != "clicks" or self.clicks_as == "numbers"
-        found = arrow.lists(self.piece.data.column(column), column, pa.float64()) if as_numbers else self._clicks()
+        found = flat.lists(self.piece.data.column(column), column, pa.float64()) if as_numbers else self._clicks()
         if as_numbers:
             kind, held = found.values.type, found.values
             as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
-            found = replace(found, values=held.to_numpy() if as_stored else arrow.numbers(held, column))
+            found = replace(found, values=held.to_numpy() if as_stored else flat.numbers(held, column))
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)
@@ -236,7 +236,7 @@ class Decoded:
     def _by_row(self, name: str) -> Floats:
         """Read a number per row."""
         role, _, of = name.partition(":")
-        found = arrow.numbers(self._column(name), self.columns[name])
+        found = flat.numbers(self._column(name), self.columns[name])
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, None, self.columns[name], bounds)
         return found
@@ -260,7 +260,7 @@ class Decoded:
         if role != "rank_propensity":
             return self._by_row(name) if role == "propensity" else self._beside(name)
         column = self.columns[name]
-        squares, wrong = arrow.square_lists(self._column(name), column)
+        squares, wrong = flat.square_lists(self._column(name), column)
         self.faults.mark(wrong | (squares.lengths != self.slate.lengths), rules.RAGGED, column)
         found = squares.squares()
         bad = _kernels.bad_rank_propensity(found, squares.lengths, not of)
@@ -270,24 +270,24 @@ class Decoded:
     def _key(self, name: str) -> Integers:
         """Return the code of each row's grouping value [n]; null is refused, since it would group unrelated rows."""
         column = self._column(name)
-        self.faults.mark(arrow.nulls(column), rules.NULL, self.columns[name])
-        return arrow.id_codes(column, self.columns[name])
+        self.faults.mark(flat.nulls(column), rules.NULL, self.columns[name])
+        return flat.id_codes(column, self.columns[name])
 
     def _cluster(self, name: str) -> Integers:
         """Return the code of each row's cluster [n]; each null is a cluster of its own."""
         column = self._column(name)
         if pa.types.is_floating(column.type):  # integers become floats if some of them are missing
-            codes = arrow.numbers(column, self.columns[name]).view(np.int64)
+            codes = flat.numbers(column, self.columns[name]).view(np.int64)
             null = np.isnan(codes.view(np.float64))
         else:
-            codes, null = arrow.id_codes(column, self.columns[name]), arrow.nulls(column)
+            codes, null = flat.id_codes(column, self.columns[name]), flat.nulls(column)
         if not null.any():
             return codes
         own = alone((self.piece.rows + self.piece.base).astype(np.uint64))
         return np.where(null, own.view(np.int64), codes)
 
     def _labels(self, name: str, pick: Any) -> Labels:
-        codes, names = arrow.labels(self._column(name), self.columns[name])
+        codes, names = flat.labels(self._column(name), self.columns[name])
         return Labels(codes[pick], names)
 
 
@@ -320,12 +320,12 @@ class Ranks:
 
         duplicates: "first" makes gaps of the places that show an item again; "each" leaves them as they are.
         """
-        found = arrow.lists(column, name)
+        found = flat.lists(column, name)
         row = np.repeat(np.arange(len(found.starts)), found.lengths)
         rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
         place = found.starts[row] + rank
-        hole = arrow.nulls(found.values)[place]
-        codes, again = arrow.id_codes(found.values, name)[place], np.zeros_like(hole)
+        hole = flat.nulls(found.values)[place]
+        codes, again = flat.id_codes(found.values, name)[place], np.zeros_like(hole)
         self.repeated: dict[str, Integers] = {}
         if duplicates != "raise":
             again = _again(row, codes, ~hole)

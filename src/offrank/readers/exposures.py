@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
 from ..log.batch import Floats, Integers
-from . import arrow
+from . import flat
 from .beginning import Beginning
 from .conversions import is_number, whole_column
 from .joining import event_times, stamp_of_both
@@ -81,7 +81,7 @@ class ExposedLists:
             kept = variation >= 0
             known, unknown = known or left[UNEXPOSED] < len(variation), unknown or piece
             skipped = dict(Counter(piece.skipped) + left)
-            yield replace(piece, data=arrow.kept_rows(data, kept), rows=piece.rows[kept], skipped=skipped)
+            yield replace(piece, data=flat.kept_rows(data, kept), rows=piece.rows[kept], skipped=skipped)
         if not known and unknown is not None and self.parts() == 1:
             raise self._unjoined(unknown.data)
 
@@ -128,7 +128,7 @@ class ExposedLists:
         user, experiment, variation = self.exposed_by
         columns = (user, experiment, variation, *([self.times[1]] if self.times else []))
         pieces = [
-            arrow.plain_columns(piece.data.select(list(dict.fromkeys(columns))))
+            flat.plain_columns(piece.data.select(list(dict.fromkeys(columns))))
             for piece in all_pieces(self.exposures, tuple(dict.fromkeys(columns)))
         ]
         rows = (
@@ -221,4 +221,4 @@ _CALLED = 2
 
 
 def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return arrow.plain_column(whole_column(column)).cast(pa.large_string())
+    return flat.plain_column(whole_column(column)).cast(pa.large_string())

@@ -9,8 +9,8 @@ from ..errors import ColumnError
 from ..log import rules
 from ..log.batch import Floats, Integers, SparseFeatures
 from ..log.rules import Faults
-from . import arrow
-from .arrow import Lists
+from . import flat
+from .flat import Lists
 
 
 def sparse_features(
@@ -29,7 +29,7 @@ def sparse_features(
     kind = held.values.type
     faults.mark(lines.lengths != candidates, rules.RAGGED, name)
     if pa.types.is_floating(kind) and beside is None:
-        values = arrow.numbers(held.values, name)
+        values = flat.numbers(held.values, name)
         _mark(values, name, (lines, held), faults)
         places = np.arange(len(values)) - np.repeat(held.starts, held.lengths)
         return SparseFeatures(lines.starts, np.append(held.starts, len(values)), places, values)
@@ -38,12 +38,12 @@ def sparse_features(
             f"column {name!r} holds {kind}, not indices",
             "give feature indices as integers together with their values, or vectors alone: lists of fractions",
         )
-    indices = arrow.id_codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
+    indices = flat.id_codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
     faults.mark(lines.rows_where(held.rows_where(indices < 0)), rules.BAD_FEATURE, name)
     if beside is None:
         return SparseFeatures(lines.starts, np.append(held.starts, len(indices)), indices, np.ones(len(indices)))
     others, numbers = _lines(data, beside, pa.float64(), faults)
-    values = arrow.numbers(numbers.values, beside)
+    values = flat.numbers(numbers.values, beside)
     same = np.array_equal(lines.lengths, others.lengths) and np.array_equal(held.lengths, numbers.lengths)
     if not same:
         width = max(int(lines.lengths.max()), int(others.lengths.max()))
@@ -52,14 +52,14 @@ def sparse_features(
     _mark(values, beside, (others, numbers), faults)
     if not same:  # read again without those rows, to keep the values of the others aligned with their indices
         kept = pa.array(np.arange(len(fits)), mask=~fits)
-        return sparse_features(columns, arrow.plain_columns(data.select(columns)).take(kept), candidates, faults)
+        return sparse_features(columns, flat.plain_columns(data.select(columns)).take(kept), candidates, faults)
     return SparseFeatures(lines.starts, np.append(held.starts, len(indices)), indices, values)
 
 
 def _lines(data: pa.RecordBatch, name: str, of: pa.DataType, faults: Faults) -> tuple[Lists, Lists]:
     """Return (the lines of each row, as their numbers of entries; the entries of each line)."""
-    lines, held = arrow.nested(data.column(name), name, of)
-    unnamed = lines.rows_where(held.rows_where(arrow.nulls(held.values)))
+    lines, held = flat.nested(data.column(name), name, of)
+    unnamed = lines.rows_where(held.rows_where(flat.nulls(held.values)))
     faults.mark(lines.null | unnamed, rules.NULL, name)
     return lines, held
 

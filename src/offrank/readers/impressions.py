@@ -19,7 +19,7 @@ from ..log import _kernels, rules
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.rules import Faults
-from . import arrow
+from . import flat
 from .conversions import RAW
 from .tables import MOST_ROWS, Piece, Table, TableOver, all_pieces
 from .unified_types import unified_table
@@ -42,10 +42,10 @@ class Rows:
         self.piece, self.impression = piece, impression
         column = piece.data.column(impression)
         missing = Faults(np.zeros(len(column), np.int16))
-        missing.mark(arrow.nulls(column), rules.NULL, impression)
+        missing.mark(flat.nulls(column), rules.NULL, impression)
         if error := missing.first(piece.file, piece.rows, self.show):
             raise error
-        codes = arrow.id_codes(column, impression)
+        codes = flat.id_codes(column, impression)
         begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         self.starts: Integers = np.flatnonzero(begins)
         self.ends = np.append(self.starts, len(codes))
@@ -58,7 +58,7 @@ class Rows:
         kept: gaps stay, so that ranks must only be distinct. closed: ranks give the order only.
         The order is kept for `ordered`: the row of each rank, -1 for a missing rank, and where impressions begin.
         """
-        rank = arrow.numbers(self.piece.data.column(column), column) - (top - 1)
+        rank = flat.numbers(self.piece.data.column(column), column) - (top - 1)
         order = np.flatnonzero(~np.isnan(rank))
         of_row, place = self.of_row[order], rank[order]
         if not ((of_row[1:] != of_row[:-1]) | (place[1:] >= place[:-1])).all():  # most logs are in this order
@@ -95,17 +95,17 @@ class Rows:
         """Return the rows whose value differs from their impression's first row [n]."""
         column = self.piece.data.column(name)
         if pa.types.is_floating(column.type):
-            values = arrow.numbers(column, name)
+            values = flat.numbers(column, name)
             first = values[self.starts][self.of_row]
             return np.asarray((values != first) & ~(np.isnan(values) & np.isnan(first)))
-        codes, nulls = arrow.id_codes(column, name), arrow.nulls(column)
+        codes, nulls = flat.id_codes(column, name), flat.nulls(column)
         found = codes != codes[self.starts][self.of_row]
         return np.asarray(found | (nulls != nulls[self.starts][self.of_row]) if nulls.any() else found)  # 0 is not null
 
     def show(self, column: str, row: int) -> str:
         """Format a value for an error message."""
         raw = RAW + column
-        return arrow.show_value(self.piece.data.column(raw if raw in self.piece.data.schema.names else column), row)
+        return flat.show_value(self.piece.data.column(raw if raw in self.piece.data.schema.names else column), row)
 
     def without(self, faults: Faults, outcome: Container[str], earned: Floats) -> Rows:
         """Drop impressions with a faulty row; each counts once, for its first such row.
@@ -174,7 +174,7 @@ class GatheredTable(TableOver):
         """Yield all rows with their numbers."""
         for piece in all_pieces(self.table, columns):
             left_out.update(piece.skipped)
-            yield arrow.plain_columns(piece.data).append_column(_ROW, pa.array(piece.rows + piece.base))
+            yield flat.plain_columns(piece.data).append_column(_ROW, pa.array(piece.rows + piece.base))
 
     def _spread(self, folder: Path, columns: tuple[str, ...], left_out: Counter[str]) -> list[list[Path]]:
         """Write the rows to files: all rows of an impression in one group of them, with a file for each schema."""
@@ -188,7 +188,7 @@ class GatheredTable(TableOver):
                         group.append(folder / f"{number}-{len(writers)}")
                     streams = [pa.ipc.new_stream(str(group[-1]), data.schema) for group in paths]
                     writers[data.schema] = [open_files.enter_context(stream) for stream in streams]
-                codes = arrow.id_codes(data.column(self.impression), self.impression).view(np.uint64)
+                codes = flat.id_codes(data.column(self.impression), self.impression).view(np.uint64)
                 place = hashed(codes) % np.uint64(groups)
                 for number in np.unique(place).tolist():
                     writers[data.schema][number].write_batch(data.filter(pa.array(place == number)))
@@ -198,7 +198,7 @@ class GatheredTable(TableOver):
         if not batches:
             return
         table = unified_table(batches)
-        codes = np.concatenate([arrow.id_codes(one, self.impression) for one in table.column(self.impression).chunks])
+        codes = np.concatenate([flat.id_codes(one, self.impression) for one in table.column(self.impression).chunks])
         which = pa.array(codes).dictionary_encode().indices.to_numpy()  # the number of each, by its first row
         order, counts = np.empty(len(which), np.int64), np.bincount(which)
         _kernels.in_groups(which, np.cumsum(counts) - counts, order)

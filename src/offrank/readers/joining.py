@@ -16,7 +16,7 @@ from ..errors import ColumnError, LogError
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.source import stamp_of
-from . import arrow
+from . import flat
 from .conversions import is_number
 from .impressions import lists_of
 from .json_text import BadCell
@@ -40,13 +40,13 @@ class KeptRows(TableOver):
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         for piece in self.table.pieces(part, tuple(dict.fromkeys((*columns, self.column)))):
-            kind = arrow.plain_column(piece.data.column(self.column)).cast(pa.large_string())
+            kind = flat.plain_column(piece.data.column(self.column)).cast(pa.large_string())
             kept = pc.fill_null(pc.is_in(kind, pa.array(self.values, pa.large_string())), False)
             rows = piece.rows[np.asarray(kept)]
             left = {self.others: len(kept) - len(rows)} if self.others and len(rows) < len(kept) else {}
             skipped = {**piece.skipped, **left}
             if len(rows) or skipped:
-                data = arrow.kept_rows(piece.data.select(list(columns)), kept)
+                data = flat.kept_rows(piece.data.select(list(columns)), kept)
                 yield replace(piece, data=data, rows=rows, skipped=skipped)
 
 
@@ -124,7 +124,7 @@ class ClicksBeside:
     def _texts(self) -> bool:
         """Whether ids are compared as texts: those of one table are whole numbers and those of the other are not."""
         kinds = {
-            arrow.id_kind(_values(first.data.column(name), name, keys.listed and name == keys.item).type)
+            flat.id_kind(_values(first.data.column(name), name, keys.listed and name == keys.item).type)
             for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by))
             for first in [first_piece(table, (keys.impression, keys.item))]
             if first is not None
@@ -156,18 +156,22 @@ class ClicksBeside:
         return hashed(hashed(both[0]) ^ both[1])
 
     def _codes(self, column: pa.Array, name: str) -> NDArray[np.uint64]:
-        column = arrow.plain_column(column)
+        column = flat.plain_column(column)
         in_texts = self._texts and not pa.types.is_nested(column.type)  # lists are no ids, which is told
-        return arrow.id_codes(column.cast(pa.large_string()) if in_texts else column, name).view(np.uint64)
+        return flat.id_codes(column.cast(pa.large_string()) if in_texts else column, name).view(np.uint64)
 
     def _marked(self, data: pa.RecordBatch, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> pa.Array:
         """Return the clicks beside the items of some rows, and note which clicks were found, and which came early."""
         impression, item = data.column(self.shown_by.impression), data.column(self.shown_by.item)
         since, lists = self._times(data, self.shown_by, -np.inf), None
         if self.shown_by.listed:
-            lists = arrow.lists(item, self.shown_by.item)
+            lists = flat.lists(item, self.shown_by.item)
             row = np.repeat(np.arange(len(data)), lists.lengths)
-            impression, item, since = arrow.plain_column(impression).take(pa.array(row)), lists.values, since[row]
+            impression, item, since = (
+                flat.plain_column(impression).take(pa.array(row)),
+                lists.values,
+                since[row],
+            )
         keys, held = self._keys(impression, item), self._clicked
         place = np.minimum(np.searchsorted(held.keys, keys), max(len(held.keys) - 1, 0))
         clicked = held.keys[place] == keys if len(held.keys) else np.zeros(len(keys), np.bool_)
@@ -197,7 +201,7 @@ class ClicksBeside:
                 continue
             impressions, items = first.data.column(keys.impression), first.data.column(keys.item)
             rows = range(min(_SHOWN, len(first.data)))
-            ids = ", ".join(f"({arrow.show_value(impressions, row)}, {arrow.show_value(items, row)})" for row in rows)
+            ids = ", ".join(f"({flat.show_value(impressions, row)}, {flat.show_value(items, row)})" for row in rows)
             said.append(f"{table.describe()} has {keys.impression!r}, {keys.item!r} such as {ids}")
         return LogError(
             f"no click is on an item that was shown: {'; '.join(said)}",
@@ -214,7 +218,7 @@ def stamp_of_both(shown: Table, beside: Table) -> Mapping[str, Any] | None:
 def _values(column: pa.Array, name: str, listed: bool) -> pa.Array:
     """Return the ids of a column, or of its lists."""
     try:
-        return arrow.plain_column(arrow.lists(column, name).values) if listed else arrow.plain_column(column)
+        return flat.plain_column(flat.lists(column, name).values) if listed else flat.plain_column(column)
     except BadCell:  # which is told when the rows are read
         return pa.array([], pa.string())
 
@@ -225,9 +229,9 @@ def event_times(column: pa.Array, name: str) -> Floats:
     Raises:
         ColumnError: they are no times.
     """
-    column = arrow.plain_column(column)
+    column = flat.plain_column(column)
     if is_number(column.type):
-        return arrow.numbers(column, name)
+        return flat.numbers(column, name)
     for zone in (None, "UTC"):
         try:
             found = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())

@@ -14,7 +14,7 @@ from ..errors import ColumnError, UsageError
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source, engine_of
 from ..running.executors import Progress
-from . import arrow
+from . import flat
 from .conversions import is_number
 from .json_text import BadCell
 from .long import LongLog
@@ -119,17 +119,17 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     """Count the rows in which a column holds a ranking of candidates, or a number for each."""
     beside = own.get("candidates", own["slate"])
     try:
-        items = arrow.id_lists(data.column(beside), beside)
-        found = arrow.lists(data.column(name), name)
+        items = flat.id_lists(data.column(beside), beside)
+        found = flat.lists(data.column(name), name)
     except (ColumnError, BadCell):
         return
     values = found.values
-    held = ~(found.null | found.rows_where(arrow.nulls(values)))
+    held = ~(found.null | found.rows_where(flat.nulls(values)))
     if is_number(values.type):
-        finite = np.isfinite(arrow.numbers(values, name))
+        finite = np.isfinite(flat.numbers(values, name))
         yield "score", int((held & (found.lengths == items.lengths) & ~found.rows_where(~finite)).sum())
     if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
-        ranked = replace(found, values=arrow.id_codes(values, name))
+        ranked = replace(found, values=flat.id_codes(values, name))
         outside = items.places(ranked).outside
         yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.places(ranked).twice).sum())
         if "candidates" not in own and (found.lengths > items.lengths).any():
@@ -138,11 +138,11 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """Whether a column holds a number for each item, or a value for the whole impression."""
-    column, impression = data.column(name), arrow.id_codes(data.column(own["impression"]), own["impression"])
+    column, impression = data.column(name), flat.id_codes(data.column(own["impression"]), own["impression"])
     if pa.types.is_nested(column.type):
         return
     number = is_number(column.type)
-    values = arrow.numbers(column, name) if number else arrow.id_codes(column, name)
+    values = flat.numbers(column, name) if number else flat.id_codes(column, name)
     order = np.argsort(impression, kind="stable")  # rows of one impression may be scattered
     impression, ordered = impression[order], values[order]
     same = impression[1:] == impression[:-1]
@@ -165,8 +165,8 @@ def first_look(rows: pa.Table) -> tuple[LogColumn, ...]:
 def _samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
     """Return the first values of a column that are not null, as texts of bounded length."""
     found = rows.column(name)
-    known = np.flatnonzero(~arrow.nulls(found))[:most].tolist()
-    return tuple(_cut(arrow.show_value(found, row)) for row in known)
+    known = np.flatnonzero(~flat.nulls(found))[:most].tolist()
+    return tuple(_cut(flat.show_value(found, row)) for row in known)
 
 
 def _cut(text: str) -> str:

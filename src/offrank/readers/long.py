@@ -19,7 +19,7 @@ from ..log.hashing import distinct_codes
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Engine, Needs, engine_of, refuse_once, stamp_of
-from . import arrow, conversions
+from . import conversions, flat
 from .column_sets import ASKED_FOR, told_of_all
 from .composite_ids import joined_columns
 from .computed_columns import DerivedTable
@@ -179,8 +179,8 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
     for piece in all_pieces(table, (impression, position)):
         if not len(piece.data):
             continue
-        codes = arrow.id_codes(piece.data.column(impression), impression)
-        ranks = arrow.numbers(conversions.positions(piece.data.column(position)), position)
+        codes = flat.id_codes(piece.data.column(impression), impression)
+        ranks = flat.numbers(conversions.positions(piece.data.column(position)), position)
         from_0 += int((ranks == 0).sum())
         new = np.append(codes[0] != last, codes[1:] != codes[:-1])
         begun.append(codes[new])
@@ -250,7 +250,7 @@ class _WideTable(TableOver):
                 empty.update(read.skipped)
                 continue
             skipped, empty = empty + Counter(read.skipped), Counter()
-            piece = replace(read, data=self._converted(arrow.plain_columns(read.data)), skipped=skipped)
+            piece = replace(read, data=self._converted(flat.plain_columns(read.data)), skipped=skipped)
             if rest is not None and rest.file != piece.file:
                 more = self._more_of(rest, piece)
                 rest = self._joined(rest, piece.between(0, more)) if more else rest
@@ -272,7 +272,7 @@ class _WideTable(TableOver):
     def _more_of(self, rest: Piece, piece: Piece) -> int:
         """Return with how many rows of the next file the last impression of a file goes on."""
         name = self.log.column("impression")
-        last, codes = (arrow.id_codes(one.data.column(name), name) for one in (rest, piece))
+        last, codes = (flat.id_codes(one.data.column(name), name) for one in (rest, piece))
         return int(np.append(codes != last[-1], True).argmax())
 
     def _joined(self, rest: Piece, more: Piece) -> Piece:
@@ -316,7 +316,7 @@ class _WideTable(TableOver):
             faults.mark(rows.count(name), rules.BAD_POSITION, name)
         if needed.holes:  # in a slate, null is a rank without an item
             ranked = np.asarray(rows.piece.data.column(position).is_valid())
-            faults.mark(ranked & arrow.nulls(rows.piece.data.column(item)), rules.NULL, item)
+            faults.mark(ranked & flat.nulls(rows.piece.data.column(item)), rules.NULL, item)
         beside = {*needed.scores, *needed.rankings, *needed.times, *self._by_position, "slate", "candidates", "clicks"}
         for name in columns:
             if name not in beside:
@@ -332,11 +332,11 @@ class _WideTable(TableOver):
         """Return the reward of each impression, or the sum of its clicks; NaN where neither was read."""
         data, reward, click = rows.piece.data, self.log.column("reward"), self.log.column("click")
         if reward in data.schema.names:
-            return arrow.numbers(data.column(reward), reward)[rows.starts]
+            return flat.numbers(data.column(reward), reward)[rows.starts]
         if click not in data.schema.names:
             return np.full(len(rows.starts), np.nan)
-        shown = ~np.isnan(arrow.numbers(data.column(self.log.column("position")), self.log.column("position")))
-        clicks = np.where(shown, arrow.numbers(data.column(click), click), 0.0)
+        shown = ~np.isnan(flat.numbers(data.column(self.log.column("position")), self.log.column("position")))
+        clicks = np.where(shown, flat.numbers(data.column(click), click), 0.0)
         return np.bincount(rows.of_row, clicks, len(rows.starts)).astype(np.float64)
 
     def _column(self, rows: Rows, name: str) -> pa.Array:

@@ -17,10 +17,10 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import LogError, UsageError
-from .arrow import of_bytes
 from .checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
 from .files import COPY_AGAIN, Files, describe, partition
+from .flat import of_bytes
 from .tables import Piece, bounded, rows_for
 
 _WANTED = {

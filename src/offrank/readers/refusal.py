@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ..errors import ColumnError, OffrankError, UsageError
 from ..wording import ColumnNames, Option, Wording, joined, nearest
-from . import arrow
+from . import flat
 from .beginning import Beginning
 from .column_sets import FileTable, differing, headed, one_of, sets_of
 from .description import Description
@@ -109,7 +109,7 @@ _EXAMPLE = {"impression": "NAME", "item": "NAME", "position": "NAME", "click": "
 
 def _column(rows: pa.Table, name: str) -> str:
     """Describe a column: its type, and its first values."""
-    shown = ", ".join(repr(value) for value in arrow.in_python(rows.column(name).slice(0, 2)))
+    shown = ", ".join(repr(value) for value in flat.in_python(rows.column(name).slice(0, 2)))
     shown = shown if len(shown) <= _SHORT else f"{shown[:_SHORT]}..."
     return f"{name} ({type_in_words(rows.schema.field(name).type)}): {shown}"
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import LogError
-from . import arrow
+from . import flat
 from .computed_columns import DerivedTable
 from .csv_json import CsvJsonTable
 from .files import Files
@@ -98,7 +98,7 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
     found = replace(log.table, unordered=held) if isinstance(log.table, RankedTable) else held
     log = replace(log, table=found, noted={}) if isinstance(log, LongLog) else replace(log.looked_at(), stored=found)
     pieces = [piece.data for place in held.places for piece in place]
-    return log, LogSample(sum(map(len, pieces)), sum(arrow.size(one) for one in pieces), whole, len(places), how)
+    return log, LogSample(sum(map(len, pieces)), sum(flat.size(one) for one in pieces), whole, len(places), how)
 
 
 def _leaf(table: Table) -> CsvJsonTable | StoredTable | TextTable | None:
@@ -130,7 +130,7 @@ def _places(log: WideLog | LongLog, table: Table, leaf: Any, size: int) -> tuple
         return kept, how
     rows = HashedRows(impression, _ROWS_BY_ID)
     for piece in all_pieces(table, table.names):
-        rows.add(arrow.plain_columns(piece.data))
+        rows.add(flat.plain_columns(piece.data))
     return [[Piece(one, table.describe(), np.arange(len(one))) for one in rows.kept if len(one)]], "by id"
 
 
@@ -192,11 +192,11 @@ def _up_to(pieces: Iterable[Piece], most: int) -> list[Piece]:
     """Return the first pieces, until they have so many bytes."""
     found: list[Piece] = []
     for piece in pieces:
-        rows = len(piece.data) * most // max(arrow.size(piece.data), 1)
+        rows = len(piece.data) * most // max(flat.size(piece.data), 1)
         if rows < len(piece.data):
             return [*found, piece.between(0, max(rows, 1))]
         found.append(piece)
-        most -= arrow.size(piece.data)
+        most -= flat.size(piece.data)
     return found
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError, optional
 from ..log.source import read_once
-from . import arrow
+from . import flat
 from .files import SQL
 from .parquet_orc_arrow import file_errors
 from .tables import MOST_ROWS, MemoryTable, Piece, Table, all_pieces, arrow_table, bounded, numbered, table_of_dicts
@@ -65,7 +65,10 @@ def _of_fair_size(found: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> 
         if not waiting:
             rows = size = 0
         waiting.append(chosen)
-        rows, size = rows + len(data), size + arrow.size(data)  # of all columns, since they may share their memory
+        rows, size = (
+            rows + len(data),
+            size + flat.size(data),
+        )  # of all columns, since they may share their memory
         if rows >= MOST_ROWS or size >= _BYTES:  # before the next is made, which may be large
             yield from _joined(waiting)
     if waiting:
@@ -236,7 +239,7 @@ class OnceTable(StreamTable):
             seen: list[pa.RecordBatch] = []
             rest = self.batches[0]
             try:
-                while sum(map(len, seen)) < rows and sum(map(arrow.size, seen)) < _BYTES:
+                while sum(map(len, seen)) < rows and sum(map(flat.size, seen)) < _BYTES:
                     seen.append(next(rest))
             except StopIteration:
                 pass

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..errors import ColumnError, LogError, RowError, UsageError
 from ..log import rules
 from ..log.batch import Floats, Integers
-from . import arrow
+from . import flat
 from .json_text import BadCell
 
 MOST_ROWS = 131_072
@@ -48,7 +48,7 @@ class Piece:
 
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""
-        detail = f"{arrow.show_value(self.data.column(cell.name), cell.index)} {cell.wrong}"
+        detail = f"{flat.show_value(self.data.column(cell.name), cell.index)} {cell.wrong}"
         return RowError(self.file, int(self.rows[cell.index]), cell.name, rules.BAD_LIST, detail, cell.remedy)
 
 
@@ -209,8 +209,8 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
     def batches() -> Iterator[pa.RecordBatch]:
         rows = size = 0
         for piece in all_pieces(table, names):
-            yield arrow.usual_columns(piece.data)
-            rows, size = rows + len(piece.data), size + arrow.size(piece.data)
+            yield flat.usual_columns(piece.data)
+            rows, size = rows + len(piece.data), size + flat.size(piece.data)
             if rows >= FIRST_ROWS or size >= FIRST_BYTES:
                 return
 
@@ -226,7 +226,7 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
 def bounded(table: pa.Table) -> list[pa.RecordBatch]:
     """Yield a table in batches of bounded size."""
     batches: list[pa.RecordBatch] = table.to_batches(
-        max_chunksize=rows_for(arrow.size(table) // (8 * max(table.num_rows, 1)))
+        max_chunksize=rows_for(flat.size(table) // (8 * max(table.num_rows, 1)))
     )
     return batches
 

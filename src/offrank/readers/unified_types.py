@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from ..errors import LogError
-from . import arrow
+from . import flat
 
 
 def unified_table(batches: Sequence[pa.RecordBatch]) -> pa.Table:
@@ -51,7 +51,7 @@ def _unified(kind: pa.DataType, later: pa.Field) -> pa.DataType:
     if kind == later.type:
         return kind
     expanded = [
-        arrow.retyped(one, lambda kind: kind.value_type if pa.types.is_dictionary(kind) else kind)
+        flat.retyped(one, lambda kind: kind.value_type if pa.types.is_dictionary(kind) else kind)
         for one in (kind, later.type)
     ]
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Integers
-from . import arrow, conversions
+from . import conversions, flat
 from .tables import Piece
 
 _LONGEST = 4
@@ -33,11 +33,9 @@ class _Place:
     @classmethod
     def of(cls, pieces: Sequence[Piece], impression: str, position: str) -> _Place:
         """Look at the lists of some rows."""
-        columns = [arrow.plain_columns(piece.data) for piece in pieces]
-        codes = np.concatenate([arrow.id_codes(one.column(impression), impression) for one in columns])
-        ranks = np.concatenate(
-            [arrow.numbers(conversions.positions(one.column(position)), position) for one in columns]
-        )
+        columns = [flat.plain_columns(piece.data) for piece in pieces]
+        codes = np.concatenate([flat.id_codes(one.column(impression), impression) for one in columns])
+        ranks = np.concatenate([flat.numbers(conversions.positions(one.column(position)), position) for one in columns])
         ids, first, which = np.unique(codes, return_index=True, return_inverse=True)
         last, top = np.zeros(len(ids), np.int64), np.full(len(ids), np.inf)
         np.maximum.at(last, which, np.arange(len(codes)))
@@ -64,7 +62,7 @@ class _Place:
         for piece in self.pieces:
             chosen = rows[start : start + len(piece.data)]
             start += len(chosen)
-            found.append(replace(piece, data=arrow.kept_rows(piece.data, chosen), rows=piece.rows[chosen]))
+            found.append(replace(piece, data=flat.kept_rows(piece.data, chosen), rows=piece.rows[chosen]))
         return [piece for piece in found if len(piece.data)]
 
 

@@ -19,7 +19,7 @@ from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Engine, Needs, engine_of, stamp_of
 from ..wording import Option, Wording
-from . import arrow
+from . import flat
 from .column_sets import ASKED_FOR, told_of_all
 from .conversions import ClicksAs, is_text
 from .decode import Decoded, Duplicates
@@ -182,7 +182,7 @@ class WideLog:
         faults, skipped, dropped, rows = found.faults, dict[str, int](), piece.dropped, None
         if faults.rules or piece.skipped or found.ranks is not None:
             broken = faults.first(
-                piece.file, piece.rows, lambda name, row: arrow.show_value(piece.data.column(name), row)
+                piece.file, piece.rows, lambda name, row: flat.show_value(piece.data.column(name), row)
             )
             if broken is not None and self.invalid == "raise":
                 raise broken
@@ -209,7 +209,7 @@ def documented(source: Any) -> WideLog | None:
     table = ParquetTable(Files((path,)))
     try:
         kinds = {one.name: one.type for one in table.schema}
-        listed = {name for name, kind in kinds.items() if isinstance(kind, arrow.LISTS)}
+        listed = {name for name, kind in kinds.items() if isinstance(kind, flat.LISTS)}
         if len(kinds) < len(table.schema) or not {"slate", "clicks", *({"candidates"} & kinds.keys())} <= listed:
             return None
         numbered, nested = re.search("[0-9]", "".join(kinds)), any("struct<" in str(kind) for kind in kinds.values())

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ...errors import LogError
 from ...log.schema import GROUPING, ROLES
-from .. import arrow
+from .. import flat
 from ..computed_columns import DerivedTable, always, one_each
 from ..opening import open_table
 from ..roles.names import group_columns
@@ -56,10 +56,10 @@ def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:
     Raises:
         ColumnError: it holds no numbers.
     """
-    values = arrow.plain_column(rows.column(0))
+    values = flat.plain_column(rows.column(0))
     if not pa.types.is_nested(values.type):
-        return pa.array(arrow.numbers(values, reward), from_pandas=True)
-    earned = arrow.numbers(pc.list_flatten(values), reward)
+        return pa.array(flat.numbers(values, reward), from_pandas=True)
+    earned = flat.numbers(pc.list_flatten(values), reward)
     return pa.array(np.bincount(pc.list_parent_indices(values), earned, len(values)))
 
 

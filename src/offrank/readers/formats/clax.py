@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...errors import LogError
 from ...log.batch import Integers
-from .. import arrow
+from .. import flat
 from ..beginning import Beginning
 from ..files import find
 from ..impressions import lists_of
@@ -92,11 +92,11 @@ class SessionPlaces:
 
     def __init__(self, piece: Piece) -> None:
         self.piece, self.rows = piece, len(piece.data)
-        ids = arrow.lists(piece.data.column("query_doc_ids"), "query_doc_ids")
+        ids = flat.lists(piece.data.column("query_doc_ids"), "query_doc_ids")
         self.lengths = ids.lengths
         row = np.repeat(np.arange(self.rows), ids.lengths)
         first = np.cumsum(ids.lengths) - ids.lengths
-        kept = arrow.id_codes(ids.values, "query_doc_ids") > 0
+        kept = flat.id_codes(ids.values, "query_doc_ids") > 0
         position = (np.arange(len(row)) - first[row]).astype(np.float64)
         if "mask" in piece.data.schema.names:
             kept &= self._flat("mask") > 0
@@ -116,7 +116,7 @@ class SessionPlaces:
         data = self.piece.data.column(column)
         if name not in _LISTS:
             return data
-        values = arrow.lists(data, column).values if name == "slate" else pa.array(self._flat(column))
+        values = flat.lists(data, column).values if name == "slate" else pa.array(self._flat(column))
         if name == "labels":  # beside the items, without gaps
             return lists_of(values.take(pa.array(self.at)), np.bincount(self.row, minlength=self.rows))
         lengths = np.zeros(self.rows, np.int64)
@@ -127,11 +127,11 @@ class SessionPlaces:
 
     def _flat(self, column: str) -> NDArray[np.float64]:
         """Return the values of a list column that stands beside the ids."""
-        found = arrow.lists(self.piece.data.column(column), column)
+        found = flat.lists(self.piece.data.column(column), column)
         self._refuse(
             np.flatnonzero(found.lengths != self.lengths), f"{column!r} does not have the length of its query_doc_ids"
         )
-        return arrow.numbers(found.values, column)
+        return flat.numbers(found.values, column)
 
     def _refuse(self, rows: Integers, why: str) -> None:
         if len(rows):

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ...errors import EmptyLogError, UsageError
 from ...log.batch import Integers
-from .. import _kernels, arrow
+from .. import _kernels, flat
 from ..beginning import Beginning
 from ..files import describe, expand
 from ..tables import Piece
@@ -70,7 +70,7 @@ def _recognised(beginning: Beginning) -> dict[str, Any] | None:
 
 def category_indices(tokens: Sequence[str], bits: int) -> Integers:
     """Return the index of each category, spelled `feature:value`, in [2, 2^bits) [n]."""
-    codes = arrow.id_codes(pa.array(tokens, pa.string()), "features").view(np.uint64)
+    codes = flat.id_codes(pa.array(tokens, pa.string()), "features").view(np.uint64)
     return np.asarray(_NUMERIC + (codes % np.uint64((1 << bits) - _NUMERIC)).astype(np.int64))
 
 

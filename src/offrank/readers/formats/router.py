@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError, LogError
-from .. import arrow
+from .. import flat
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..conversions import is_number
@@ -161,7 +161,7 @@ def ever(table: Table, chosen: str) -> pa.Array:
     found = {
         value
         for piece in all_pieces(table, (chosen,))
-        for value in arrow.plain_column(piece.data.column(chosen)).unique().to_pylist()
+        for value in flat.plain_column(piece.data.column(chosen)).unique().to_pylist()
         if value is not None
     }
     if len(found) > MOST_OPTIONS:
@@ -181,12 +181,12 @@ def _probabilities(rows: pa.RecordBatch) -> pa.Array:
 
 
 def _known(rows: pa.RecordBatch) -> Any:
-    return np.column_stack([~arrow.nulls(column) for column in rows.columns])
+    return np.column_stack([~flat.nulls(column) for column in rows.columns])
 
 
 def _matrix(rows: pa.RecordBatch) -> Any:
     return np.column_stack(
-        [arrow.numbers(column, name) for name, column in zip(rows.schema.names, rows.columns, strict=True)]
+        [flat.numbers(column, name) for name, column in zip(rows.schema.names, rows.columns, strict=True)]
     )
 
 

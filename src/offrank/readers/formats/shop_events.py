@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.hashing import hashed
-from .. import arrow
+from .. import flat
 from ..beginning import Beginning
 from ..impressions import lists_of
 from ..joining import ClicksBeside, ItemKeys, event_times
@@ -141,9 +141,9 @@ class ShopEvents(TableOver):
         first = (form.kind[0], form.user, form.session[0], *form.time, form.items)
         wanted = tuple(name for name in dict.fromkeys(first) if name in self.table.names)
         for piece in self.table.pieces(part, wanted):
-            kind = _text(arrow.plain_column(_at(piece.data, form.kind)), form.kind[-1])
+            kind = _text(flat.plain_column(_at(piece.data, form.kind)), form.kind[-1])
             kept = pc.fill_null(pc.equal(kind, self.kind), False)
-            rows, made = piece.rows[np.asarray(kept)], self._made(arrow.kept_rows(piece.data, kept))
+            rows, made = piece.rows[np.asarray(kept)], self._made(flat.kept_rows(piece.data, kept))
             if len(rows) or piece.skipped:
                 yield replace(piece, data=pa.record_batch({name: made[name] for name in columns}), rows=rows)
 
@@ -151,7 +151,7 @@ class ShopEvents(TableOver):
         form, n = self.form, len(data)
         when = next((name for name in form.time if name in data.schema.names), None)
         time = np.zeros(n) if when is None else event_times(_number(data.column(when)), when)
-        lists = arrow.lists(data.column(form.items), form.items)
+        lists = flat.lists(data.column(form.items), form.items)
         of = {name: _field(lists.values, name) for name in {form.item, *form.rank, *form.lists}}
         row = np.repeat(np.arange(n), lists.lengths)
         order = _order(row, of[form.rank[0]])
@@ -159,7 +159,7 @@ class ShopEvents(TableOver):
         names = _of_rows(pc.coalesce(*(of[name] for name in form.lists)), row, n)
         shown_in = _text(_at(data, form.lists), form.lists[-1]) if form.lists[0] == form.kind[0] else names
         who = {"user": _text(data.column(form.user), form.user), "session": _session(data, form.session)}
-        codes = [arrow.id_codes(column, "").view(np.uint64) for column in (*who.values(), shown_in.fill_null(""))]
+        codes = [flat.id_codes(column, "").view(np.uint64) for column in (*who.values(), shown_in.fill_null(""))]
         mixed = codes[0]
         for each in (*codes[1:], time.view(np.uint64)):
             mixed = hashed(hashed(mixed) ^ each)
@@ -221,11 +221,11 @@ class _Flat:
 
     @classmethod
     def of(cls, data: pa.RecordBatch) -> _Flat:
-        lists = arrow.lists(data.column("slate"), "slate")
+        lists = flat.lists(data.column("slate"), "slate")
         row = np.repeat(np.arange(len(data)), lists.lengths)
-        mixed = arrow.id_codes(lists.values, "slate").view(np.uint64)
+        mixed = flat.id_codes(lists.values, "slate").view(np.uint64)
         for name in ("user", "session", "list"):
-            mixed = hashed(hashed(mixed) ^ arrow.id_codes(data.column(name).fill_null(""), name).view(np.uint64)[row])
+            mixed = hashed(hashed(mixed) ^ flat.id_codes(data.column(name).fill_null(""), name).view(np.uint64)[row])
         time, impression = (np.asarray(data.column(name))[row] for name in ("time", "impression"))
         return cls(mixed, time, impression, lists.values)
 
@@ -264,7 +264,7 @@ def _session(data: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
     column = data.column(path[0]) if path[0] in data.schema.names else pa.nulls(len(data), pa.string())
     if len(path) == 1 or not pa.types.is_nested(column.type):
         return _text(column, path[0])
-    lists = arrow.lists(column, path[0])
+    lists = flat.lists(column, path[0])
     row = np.repeat(np.arange(len(data)), lists.lengths)
     asked = np.asarray(pc.fill_null(pc.equal(pc.struct_field(lists.values, "key"), path[1]), False))
     values = pc.struct_field(lists.values, "value").filter(pa.array(asked))

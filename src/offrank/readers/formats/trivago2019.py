@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...log.source import stamp_of
-from .. import arrow
+from .. import flat
 from ..beginning import Beginning
 from ..description import Description
 from ..impressions import lists_of
@@ -84,9 +84,9 @@ class ReferenceClicks(TableOver):
 
 def _clicks(reference: pa.Array, impressions: pa.Array) -> tuple[pa.Array, int]:
     """Return the clicks beside the lists of hotels, and the references that are not in their list."""
-    shown = arrow.lists(impressions, "impressions")
-    hotel = pc.utf8_trim_whitespace(arrow.plain_column(reference).cast(pa.large_string()))
+    shown = flat.lists(impressions, "impressions")
+    hotel = pc.utf8_trim_whitespace(flat.plain_column(reference).cast(pa.large_string()))
     row = pa.array(np.repeat(np.arange(len(shown.lengths)), shown.lengths))
     same = pc.fill_null(pc.equal(shown.values.cast(pa.large_string()), hotel.take(row)), False)
     found = np.bincount(row.filter(same), minlength=len(shown.lengths)) > 0
-    return lists_of(same.cast(pa.int8()), shown.lengths), int((~found & ~arrow.nulls(reference)).sum())
+    return lists_of(same.cast(pa.int8()), shown.lengths), int((~found & ~flat.nulls(reference)).sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...log.batch import Integers
-from ..arrow import Lists
+from ..flat import Lists
 from . import names
 
 _COUNTS = frozenset(("n", "num", "nr", "no", "count", "cnt", "total", "sum"))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.schema import LONG_ROLES, ROLES
-from .. import arrow, conversions
+from .. import conversions, flat
 from .names import group_columns
 
 Flags = NDArray[np.bool_]
@@ -29,7 +29,7 @@ class Column:
     @cached_property
     def nulls(self) -> Flags:
         """Which values are missing [n]."""
-        found = np.array(arrow.nulls(self.data))
+        found = np.array(flat.nulls(self.data))
         return found | np.isnan(self.numbers) if pa.types.is_floating(self.data.type) else found
 
     @cached_property
@@ -38,7 +38,7 @@ class Column:
         kind = self.data.type
         if conversions.is_text(kind) or conversions.is_temporal(kind) or _is_bytes(kind):
             return np.empty(0)
-        return arrow.numbers(self.data, self.name)
+        return flat.numbers(self.data, self.name)
 
     @cached_property
     def groups(self) -> Integers:
@@ -49,7 +49,7 @@ class Column:
         kind = self.data.type
         if conversions.is_temporal(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
             return np.empty(0, np.int64)
-        return by_first(arrow.id_codes(self.data, self.name))
+        return by_first(flat.id_codes(self.data, self.name))
 
     @property
     def distinct(self) -> int:
@@ -67,7 +67,7 @@ class Column:
         if pa.types.is_boolean(self.data.type) or pa.types.is_null(self.data.type):
             return np.empty(0)
         try:
-            found = self.numbers if len(self.numbers) else arrow.numbers(conversions.positions(self.data), self.name)
+            found = self.numbers if len(self.numbers) else flat.numbers(conversions.positions(self.data), self.name)
         except ColumnError:
             return np.empty(0)
         known = found[~np.isnan(found)]
@@ -78,9 +78,7 @@ class Column:
     def clicks(self) -> Floats:
         """The values as clicks [n], NaN where there is none; none [0] of what can hold none."""
         try:
-            found = (
-                self.numbers if len(self.numbers) else arrow.numbers(conversions.click_numbers(self.data), self.name)
-            )
+            found = self.numbers if len(self.numbers) else flat.numbers(conversions.click_numbers(self.data), self.name)
         except ColumnError:
             return np.empty(0)
         known = found[~np.isnan(found)]
@@ -100,7 +98,7 @@ def of_values(rows: pa.Table) -> dict[str, Column]:
     """Return the columns of a table that hold one value per row, by name."""
     found = {}
     for name in rows.column_names:
-        column = arrow.plain_column(conversions.whole_column(rows.column(name)))
+        column = flat.plain_column(conversions.whole_column(rows.column(name)))
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if not (pa.types.is_nested(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
             found[name] = Column(name, column)
@@ -191,15 +189,15 @@ def groups_of(
 
 def _codes(rows: pa.Table, name: str) -> Integers | None:
     """Return the codes of a column of ids [n]; None of lists, fractions and the like."""
-    column = arrow.plain_columns(rows.select([name]).combine_chunks().to_batches()[0]).column(0) if len(rows) else None
+    column = flat.plain_columns(rows.select([name]).combine_chunks().to_batches()[0]).column(0) if len(rows) else None
     if column is None or pa.types.is_nested(column.type) or pa.types.is_boolean(column.type):
         return None
     if pa.types.is_floating(column.type):  # integers become floats if some of them are missing
-        numbers = arrow.numbers(column, name)
+        numbers = flat.numbers(column, name)
         known = numbers[~np.isnan(numbers)]
         return numbers.view(np.int64) if (known == np.floor(known)).all() else None
     try:
-        return arrow.id_codes(column, name)
+        return flat.id_codes(column, name)
     except ColumnError:
         return None
 

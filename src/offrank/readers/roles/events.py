@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError
-from .. import arrow
+from .. import flat
 from ..conversions import whole_column
 from ..joining import event_times
 from . import long, names, wide
@@ -187,15 +187,15 @@ def _pairs(rows: pa.Table, impression: str, item: str) -> pa.Array:
     """Return each impression with its item, or each item of its list, as a text."""
     ids, items = _texts(rows, impression), whole_column(rows.column(item))
     if pa.types.is_nested(items.type):
-        lists = arrow.lists(items, item)
+        lists = flat.lists(items, item)
         ids, items = ids.take(pa.array(np.repeat(np.arange(len(ids)), lists.lengths))), lists.values
     return pc.binary_join_element_wise(
-        ids, arrow.plain_column(items).cast(pa.large_string()), pa.scalar("\0", pa.large_string())
+        ids, flat.plain_column(items).cast(pa.large_string()), pa.scalar("\0", pa.large_string())
     )
 
 
 def _texts(rows: pa.Table, name: str) -> pa.Array:
     """Return the values of a column, or of its lists, as texts."""
     found = whole_column(rows.column(name))
-    found = arrow.lists(found, name).values if pa.types.is_nested(found.type) else found
-    return arrow.plain_column(found).cast(pa.large_string())
+    found = flat.lists(found, name).values if pa.types.is_nested(found.type) else found
+    return flat.plain_column(found).cast(pa.large_string())

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...log.hashing import hashed
-from .. import arrow
+from .. import flat
 from ..description import Description
 from ..tables import Table, all_pieces
 from . import names
@@ -43,7 +43,7 @@ class HashedRows:
             self.kept = [self._chosen(one) for one in self.kept]
 
     def _chosen(self, data: pa.RecordBatch) -> pa.RecordBatch:
-        codes = arrow.id_codes(data.column(self.column), self.column).view(np.uint64)
+        codes = flat.id_codes(data.column(self.column), self.column).view(np.uint64)
         return data.filter(pa.array(hashed(codes) % np.uint64(self.every) == 0))
 
 
@@ -57,7 +57,7 @@ def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> De
     end = time.monotonic() + _SECONDS
     for piece in all_pieces(table, table.names):
         for sample in samples:
-            sample.add(arrow.plain_columns(piece.data))
+            sample.add(flat.plain_columns(piece.data))
         if time.monotonic() > end:
             break
     for sample in samples:

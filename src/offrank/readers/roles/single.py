@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import arrow, conversions
+from .. import conversions, flat
 from . import names
 from .columns import Column, of_values
 
@@ -90,7 +90,7 @@ def _are_alone(single: Mapping[str, Column], chosen: str) -> bool:
 def lacks_options(rows: pa.Table, found: ChoiceColumns) -> bool:
     """Whether some rows had not all options that were ever chosen: each is chosen as often as its propensity says."""
     options = rows.column(found.chosen).combine_chunks().unique()
-    weight = 1 / len(options) / arrow.numbers(rows.column(found.propensity).combine_chunks(), found.propensity)
+    weight = 1 / len(options) / flat.numbers(rows.column(found.propensity).combine_chunks(), found.propensity)
     error = weight.std() / np.sqrt(len(weight))
     effective = weight.sum() ** 2 / (weight**2).sum() / len(weight)
     return bool(weight.mean() + _ERRORS * error < _FULL and effective >= _EFFECTIVE)

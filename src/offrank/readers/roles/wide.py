@@ -13,11 +13,11 @@ from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.rules import DUPLICATE
 from ...wording import ColumnNames, Wording
-from .. import arrow, conversions
-from ..arrow import Lists
+from .. import conversions, flat
 from ..clicked_indices import place_lists, spelled
 from ..conversions import ClicksAs, lists_of_one
 from ..description import Description, Unsettled
+from ..flat import Lists
 from ..json_text import ONE_KIND, BadCell
 from . import names
 from .choice import Roles, not_after_others
@@ -50,14 +50,14 @@ class ListColumn:
         none = pa.types.is_floating, pa.types.is_nested, pa.types.is_temporal, pa.types.is_boolean, pa.types.is_null
         if any(of(kind) for of in none):
             return None
-        codes = arrow.id_codes(self.lists.values, self.name)
+        codes = flat.id_codes(self.lists.values, self.name)
         return replace(self.lists, values=codes, raw=self.lists.values)
 
     @cached_property
     def numbers(self) -> Floats:
         """The values of all lists as clicks or other numbers; none [0] of anything else."""
         try:
-            return arrow.numbers(conversions.click_numbers(self.lists.values), self.name)
+            return flat.numbers(conversions.click_numbers(self.lists.values), self.name)
         except ColumnError:
             return np.empty(0)
 
@@ -80,7 +80,7 @@ class ListColumn:
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""
         own, others = self.ids, other.ids
-        if own is None or others is None or arrow.id_kind(own.raw.type) != arrow.id_kind(others.raw.type):
+        if own is None or others is None or flat.id_kind(own.raw.type) != flat.id_kind(others.raw.type):
             return False
         return bool(others.places(own).outside.mean() <= _FEW)
 
@@ -143,10 +143,10 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
     found = {}
     for name in rows.column_names:
         column = conversions.whole_column(rows.column(name))
-        column = arrow.plain_column(column) if pa.types.is_run_end_encoded(column.type) else column
+        column = flat.plain_column(column) if pa.types.is_run_end_encoded(column.type) else column
         kind = column.type
         if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
-            found[name] = ListColumn(name, arrow.lists(column, name))
+            found[name] = ListColumn(name, flat.lists(column, name))
         elif conversions.is_json(column):
             found |= _read(column, name)
     return {name: one for name, one in found.items() if not pa.types.is_nested(one.lists.values.type)}
@@ -156,7 +156,7 @@ def _read(column: pa.Array, name: str) -> dict[str, ListColumn]:
     """Return the lists in a column of JSON, of ids or of numbers; nothing if there are others."""
     for held in (None, pa.float64()):
         try:
-            return {name: ListColumn(name, arrow.lists(column, name, held))}
+            return {name: ListColumn(name, flat.lists(column, name, held))}
         except (ColumnError, BadCell):
             continue
     return {}
@@ -216,14 +216,14 @@ def _is_pool(pool: ListColumn, shown: ListColumn) -> bool:
 def _single(rows: pa.Table) -> dict[str, ListColumn]:
     """Return columns of one id per row as lists of one, empty where there is none."""
     found = {name: one.data for name, one in of_values(rows).items() if len(one.groups)}
-    return {name: ListColumn(name, arrow.lists(lists_of_one(data), name)) for name, data in found.items()}
+    return {name: ListColumn(name, flat.lists(lists_of_one(data), name)) for name, data in found.items()}
 
 
 def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) -> None:
     """Give the role of the position to a list beside the slate that tells of another order, by shape or by name."""
     beside = {n: one for n, one in lists.items() if one is not shown and one.beside(shown) and not _counts(one)}
     called = {name: one for name, one in beside.items() if names.closeness("position", name) >= 2}
-    whole = (one.distinct and one.ids and arrow.id_kind(one.ids.raw.type) == "whole numbers" for one in called.values())
+    whole = (one.distinct and one.ids and flat.id_kind(one.ids.raw.type) == "whole numbers" for one in called.values())
     few = (_runs(one, least=1) for one in called.values())  # of all candidates, one or two may have been shown
     named = [name for name, fit, run in zip(called, whole, few, strict=True) if fit or run]
     running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]
@@ -326,7 +326,7 @@ def _places(rows: pa.Table, shown: ListColumn) -> dict[str, tuple[int, ...]]:
     for name in filter(called_as_place, rows.column_names):
         column = conversions.whole_column(rows.column(name))
         try:
-            tops = tops_of(place_lists(arrow.plain_column(column), name), shown.lists.lengths, name)
+            tops = tops_of(place_lists(flat.plain_column(column), name), shown.lists.lengths, name)
         except (ColumnError, BadCell):
             continue
         if tops:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from ...log.batch import Integers
-from .. import arrow
+from .. import flat
 from ..json_text import BadCell, parsed
 
 BRACKETS = r"(?s)^[\[({]\s*(.*?)\s*[\])}]$"
@@ -180,6 +180,6 @@ class Tokens:
 
 def as_text(column: pa.Array) -> pa.Array:
     """Return texts of any type as strings."""
-    column = arrow.plain_column(column)
+    column = flat.plain_column(column)
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     return column.cast(pa.string())

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import ColumnError
-from .. import arrow
+from .. import flat
 from ..computed_columns import Computed, DerivedTable
 from ..conversions import is_number
 from ..impressions import lists_of
@@ -70,8 +70,8 @@ def _from_the_top(length: int) -> list[list[int]]:
 
 def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
     """Return the values of the columns of a group as lists, without the places that have no item."""
-    there = np.column_stack([~arrow.nulls(arrow.plain_column(rows.column(name))) for name in shown])
-    columns = [arrow.plain_column(rows.column(name)) for name in group]
+    there = np.column_stack([~flat.nulls(flat.plain_column(rows.column(name))) for name in shown])
+    columns = [flat.plain_column(rows.column(name)) for name in group]
     columns = columns if group == shown else _as_numbers(columns)
     kind = [column.type for column in columns]
     plain = pa.float64() if all(is_number(one) or pa.types.is_null(one) for one in kind) else pa.string()

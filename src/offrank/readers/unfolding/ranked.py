@@ -14,9 +14,9 @@ from ...log import rules
 from ...log.rules import Faults
 from ...log.schema import Columns
 from ...log.source import Needs
-from .. import arrow
-from ..arrow import Lists
+from .. import flat
 from ..conversions import positions
+from ..flat import Lists
 from ..impressions import Rows
 from ..json_text import BadCell
 from ..tables import Piece, Table, schema_of
@@ -92,10 +92,10 @@ class RankedTable(Reshaped):
             RowError: a row breaks a rule, unless such rows are to be skipped.
         """
         names = piece.data.schema.names
-        moved = {name: arrow.lists(piece.data.column(name), name, self._held(name)) for name in self._moved(names)}
+        moved = {name: flat.lists(piece.data.column(name), name, self._held(name)) for name in self._moved(names)}
         faults = self._faults(piece, moved)
         rows = None if faults.which.any() else self._rows(piece, moved, faults)
-        error = faults.first(piece.file, piece.rows, lambda name, row: arrow.show_value(piece.data.column(name), row))
+        error = faults.first(piece.file, piece.rows, lambda name, row: flat.show_value(piece.data.column(name), row))
         if error is None:
             data = {name: piece.data.column(name if name in names else self.slate) for name in columns}
             if rows is not None:
@@ -104,7 +104,7 @@ class RankedTable(Reshaped):
         if not self.skip:
             raise error
         keep, skipped = faults.which == 0, dict(Counter(piece.skipped) + Counter(faults.counts()))
-        kept = replace(piece, data=arrow.kept_rows(piece.data, keep), rows=piece.rows[keep], skipped=skipped)
+        kept = replace(piece, data=flat.kept_rows(piece.data, keep), rows=piece.rows[keep], skipped=skipped)
         return self._ordered(kept, columns)
 
     def _moved(self, names: Sequence[str]) -> list[str]:
@@ -119,7 +119,7 @@ class RankedTable(Reshaped):
     def _faults(self, piece: Piece, moved: Mapping[str, Lists]) -> Faults:
         """Return the rows whose lists cannot be ordered."""
         faults, slate = Faults(np.zeros(len(piece.data), np.int16)), moved[self.slate]
-        faults.mark(slate.null | slate.rows_where(arrow.nulls(slate.values)), rules.NULL, self.slate)
+        faults.mark(slate.null | slate.rows_where(flat.nulls(slate.values)), rules.NULL, self.slate)
         faults.mark(slate.lengths == 0, rules.EMPTY_SLATE, self.slate)
         ranks = {self.position: _positions(piece.data.column(self.position), self.position)}
         for name, found in (ranks | {name: one for name, one in moved.items() if name != self.slate}).items():
@@ -135,7 +135,7 @@ class RankedTable(Reshaped):
             return None
         of_row = np.repeat(np.arange(len(lengths)), lengths)
         columns = {name: one.values for name, one in moved.items()} | {self.position: ranks, _ROW: of_row}
-        found = Rows(Piece(arrow.plain_columns(pa.record_batch(columns)), piece.file, of_row), _ROW)
+        found = Rows(Piece(flat.plain_columns(pa.record_batch(columns)), piece.file, of_row), _ROW)
         wrong = found.count(self.position, self.top, kept=self.gaps and not self.close, closed=self.close)
         rule = rules.BAD_RANK if self.gaps and not self.close else rules.BAD_POSITION
         faults.mark(np.bincount(of_row, wrong, len(lengths)) > 0, rule, self.position)
@@ -144,8 +144,8 @@ class RankedTable(Reshaped):
 
 def _positions(column: pa.Array, name: str) -> Lists:
     """Read lists of positions; of texts too, such as `1st`."""
-    found = arrow.lists(column, name, pa.float64())
-    return replace(found, values=arrow.numbers(positions(found.values), name))
+    found = flat.lists(column, name, pa.float64())
+    return replace(found, values=flat.numbers(positions(found.values), name))
 
 
 def in_order(table: Table, renamed: Mapping[str, str], clicks_as: str, *, skip: bool, close: bool) -> Table:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import arrow
+from .. import flat
 
 Path = tuple[str, ...]
 """The fields that lead from a column to what is taken out of it."""
@@ -30,7 +30,7 @@ def leaves(kind: pa.DataType, *, listed: bool = False) -> Iterator[Path]:
 def taken(column: pa.Array, path: Path) -> pa.Array:
     """Return what lies at the end of a path: a value per row, or a list per row if a list was met on the way."""
     for name in path:
-        column = _child(arrow.plain_column(column), name)
+        column = _child(flat.plain_column(column), name)
     return column
 
 
@@ -43,11 +43,11 @@ def _child(column: pa.Array, name: str) -> pa.Array:
     """Return one field of structs, or of the structs in lists; what is null has null fields."""
     if pa.types.is_struct(column.type):
         return pc.struct_field(column, [column.type.get_field_index(name)])
-    column = arrow.plain_list(column)
+    column = flat.plain_list(column)
     offsets = np.asarray(column.offsets)
     held = column.values.slice(offsets[0], offsets[-1] - offsets[0])  # of this slice alone
     null = column.is_null() if column.null_count else None
-    return type(column).from_arrays(pa.array(offsets - offsets[0]), _child(arrow.plain_column(held), name), mask=null)
+    return type(column).from_arrays(pa.array(offsets - offsets[0]), _child(flat.plain_column(held), name), mask=null)
 
 
-_LISTS = (*arrow.LISTS, pa.FixedSizeListType, pa.ListViewType, pa.LargeListViewType)
+_LISTS = (*flat.LISTS, pa.FixedSizeListType, pa.ListViewType, pa.LargeListViewType)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ...errors import OffrankError
 from ...log.source import Engine, engine_of, stamp_of
-from .. import arrow
+from .. import flat
 from ..column_sets import FileTable
 from ..conversions import is_text
 from ..files import partition
@@ -177,7 +177,7 @@ def few_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Ta
     try:
         for piece in _pieces(table, columns) if columns else ():
             found.append(piece.data)
-            if sum(map(len, found)) >= rows or sum(arrow.size(data) for data in found) >= _BYTES:
+            if sum(map(len, found)) >= rows or sum(flat.size(data) for data in found) >= _BYTES:
                 break
     except OffrankError:  # which is told when the rows are read
         pass

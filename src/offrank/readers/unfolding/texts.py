@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ...errors import ColumnError
 from ...log.batch import Integers
-from .. import arrow
+from .. import flat
 from ..json_text import BadCell
 from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_json, as_text
 
@@ -102,7 +102,7 @@ def _lengths(column: pa.Array, name: str) -> dict[str, Integers]:
     """Return the lengths of lists, or of lists of text or numbers in JSON; nothing of any other column."""
     for held in (pa.string(), pa.float64()):
         try:
-            found = arrow.lists(column, name, held)
+            found = flat.lists(column, name, held)
         except (ColumnError, BadCell):
             continue
         return {name: found.lengths}
