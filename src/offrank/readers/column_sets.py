@@ -14,8 +14,8 @@ from ..language.formatting import listing
 from ..log.schema import GROUPING, LONG_ROLES, OPTIONAL, ROLES
 from .files import Files, describe
 
-_LOOKED_AT = 100
-"""The most files whose columns are compared."""
+LOOKED_AT = 100
+"""The most files, or tables, that are compared or described."""
 _SHOWN, _LONGEST = 5, 60
 """Columns that are shown of a set; characters of the name of a column."""
 
@@ -78,7 +78,7 @@ def told_of_all(error: ColumnError, table: Any) -> ColumnError:
     """Tell of a column that the first file of several lacks, which ones have it: the first tells what the log has."""
     if error.column is None or not isinstance(table, FileTable):
         return error
-    sets = sets_of((one, table.names_in(one)) for one in table.files.paths[:_LOOKED_AT])
+    sets = sets_of((one, table.names_in(one)) for one in table.files.paths[:LOOKED_AT])
     having = {names: each for names, each in sets.items() if error.column in names}
     if not having:
         return error
@@ -113,7 +113,7 @@ def refuse_missing(
     missing = [name for name in columns if name not in names]
     added = [name for name in names if name in OPTIONAL and name not in known]
     if missing or added:
-        sets = sets_of((one, names_of(one)) for one in files[:_LOOKED_AT])
+        sets = sets_of((one, names_of(one)) for one in files[:LOOKED_AT])
         more = f"; {differing(sets)}" if len(sets) > 1 else ""
         remedy = f"correct the file, or {one_of(sets)}" if len(sets) > 1 else "correct the file"
         lack, have = (path, files[0]) if missing else (files[0], path)

@@ -15,12 +15,11 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from ..errors import EmptyLogError, LogError, UsageError, optional
+from .column_sets import LOOKED_AT
 from .file_kinds import stored
 from .files import Files
 from .streams import Batches, StreamTable, duckdb_errors, quoted, relation_batches
 
-_SEVERAL = 100
-"""The most tables of a file that are looked at."""
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""
 _AFFINITIES = {
@@ -186,7 +185,7 @@ def database(source: str) -> DatabaseTable | None:
 def tables_of_database(path: str, kind: str) -> list[DatabaseTable]:
     """Return the tables of a database file that holds several; none where it holds one, or very many."""
     names = [*DATABASES[kind](path).tables()]
-    return [open_database(path, kind, name) for name in names] if 1 < len(names) <= _SEVERAL else []
+    return [open_database(path, kind, name) for name in names] if 1 < len(names) <= LOOKED_AT else []
 
 
 def open_database(path: str, kind: str, table: str = "") -> DatabaseTable:

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
+from .column_sets import LOOKED_AT
 from .file_kinds import kind_of, stored
 from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, suffix, unread_files
 from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
@@ -204,7 +205,7 @@ def tables_of(source: Any) -> Sequence[Table]:
     if len(paths) == 1 and not spelled:
         return _of_database(paths[0])
     found: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
-    for path in paths if len(paths) <= _LOOKED_AT else ():
+    for path in paths if len(paths) <= LOOKED_AT else ():
         table = open_table(path)
         found.setdefault(tuple(sorted(documents(table).names)), []).append((path, table))
     if len(spelled) + len(found) < 2:
@@ -220,10 +221,6 @@ def _of_database(path: str) -> Sequence[Table]:
         return []
     found: Sequence[Table] = _by_name("databases.tables_of_database")(path, kind)
     return found
-
-
-_LOOKED_AT = 100
-"""The most files whose columns are compared."""
 
 
 def _read(table: Table) -> Table:

@@ -14,6 +14,7 @@ from ..errors import OffrankError
 from ..language.spelling import spell
 from ..wording import command_line
 from .beginning import Beginning
+from .column_sets import LOOKED_AT
 from .conversions import is_number
 from .description import Description
 from .roles.names import closeness, parts
@@ -30,9 +31,8 @@ _CONTROL = {"control", "baseline"}
 _RATING = {"rating", "ratings", "stars", "rated"}
 _NO_CLICKS = "without clicks: nothing tells what users saw and did"
 _BY_JUDGMENTS = "a run can be measured by judgments (`offrank.metrics.ndcg`, `mrr`, `average_precision`)"
-_DOCUMENTS, _SHORT, _LOOKED_AT = 10, 0.1, 100
-"""Documents of each query that `simulate` shows if nothing is said; the share of queries that may have fewer; the most
-files that are looked at."""
+_DOCUMENTS, _SHORT = 10, 0.1
+"""Documents of each query that `simulate` shows if nothing is said; the share of queries that may have fewer."""
 
 
 def lacks_lists(beginning: Beginning) -> Description | None:
@@ -202,7 +202,7 @@ def _files(beginning: Beginning) -> Sequence[Beginning]:
     """Return the beginning of each file; none of too many."""
     if len(beginning.paths) < 2:
         return [beginning]
-    return [Beginning.of(path) for path in beginning.paths] if len(beginning.paths) <= _LOOKED_AT else []
+    return [Beginning.of(path) for path in beginning.paths] if len(beginning.paths) <= LOOKED_AT else []
 
 
 def _of_run(runs: Sequence[str], _qrels: str) -> Description:
