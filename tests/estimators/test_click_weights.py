@@ -23,6 +23,7 @@ from offrank.readers.log import read_log
 from offrank.reward_models.click_halves import ClickHalves
 from offrank.testing.exact import World
 from offrank.testing.laws import law
+from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.models import Hand, Positions, Reading, fitted
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world
@@ -98,7 +99,7 @@ def test_the_truth_by_enumeration_of_what_is_hidden(users: str, logging: str) ->
     model, hidden = HIDDEN[users]
     here, made = of_users("full", hidden), ClickWeights(fitted(model, RELEVANCE))
     other = ClickWeights(fitted(Positions(EXAMINATION), RELEVANCE))
-    found = evaluate(here.source(policy(logging)), {one: one for one in TARGETS}, logging, [made, other])
+    found = estimate(here.source(policy(logging)), {one: one for one in TARGETS}, logging, [made, other])
     for target in TARGETS:
         truth = here.value(policy(target))
         assert found[target, repr(made)].value == pytest.approx(truth, rel=EXACT)
@@ -165,12 +166,12 @@ def test_as_the_residual_of_a_model_that_is_right_or_alike() -> None:
     here = world("full", "cascade")
     right, alike = fitted(Reading(0.3), RELEVANCE), fitted(Positions(EXAMINATION), RELEVANCE)
     made = DoublyRobust(right, residual=ClickWeights(alike))
-    assert evaluate(here.source(policy("uniform")), "top(new)", "uniform", made)[made].value == pytest.approx(
+    assert estimate(here.source(policy("uniform")), "top(new)", "uniform", made)[made].value == pytest.approx(
         here.value(policy("top(new)")), rel=EXACT
     )
     here = world("full", "position")
     made = DoublyRobust(fitted(Positions(EXAMINATION), WRONG), residual=ClickWeights(alike))
-    assert evaluate(here.source(policy("uniform")), "top(new)", "uniform", made)[made].value == pytest.approx(
+    assert estimate(here.source(policy("uniform")), "top(new)", "uniform", made)[made].value == pytest.approx(
         here.value(policy("top(new)")), rel=EXACT
     )
 

@@ -17,7 +17,7 @@ from offrank.policies import policy
 from offrank.sums import BootstrapFold, Mean, Sums, ratio, with_control
 from offrank.sums.base import Sample
 from offrank.sums.moments import MomentsFold
-from offrank.verbs.evaluate import evaluate
+from offrank.verbs.estimate import estimate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.exact.additive import world
 from tests.inference.numbered import numbered
@@ -81,7 +81,7 @@ def test_constant_weights_need_no_control() -> None:
 @pytest.mark.parametrize("interval", ["normal", "bootstrap", "bernstein"])
 @pytest.mark.parametrize("name", ["controlled(ips)", "controlled(ipm)", "controlled(clip(ips, 5))"])
 def test_every_interval_holds_the_value(name: str, interval: str) -> None:
-    one = evaluate(source(log()), TARGET, LOGGING, [name], interval=interval)[name]
+    one = estimate(source(log()), TARGET, LOGGING, [name], interval=interval)[name]
     assert one.low < one.value < one.high
     assert one.standard_error > 0
 
@@ -89,7 +89,7 @@ def test_every_interval_holds_the_value(name: str, interval: str) -> None:
 @pytest.mark.parametrize("logging", ["plackett_luce(old)", "uniform"])
 def test_on_every_slate_once_it_is_the_truth(logging: str) -> None:
     here = world("top")
-    found = evaluate(here.source(policy(logging)), "top(new)", logging, ["controlled(pi)", "controlled(ips)"])
+    found = estimate(here.source(policy(logging)), "top(new)", logging, ["controlled(pi)", "controlled(ips)"])
     for name in ("controlled(pi)", "controlled(ips)"):
         assert found[name].value == pytest.approx(here.value(policy("top(new)")), rel=1e-9)
 
@@ -136,7 +136,7 @@ def test_the_bootstrap_learns_the_slope_anew() -> None:
 
     def found(cluster: str | None) -> Any:
         options: dict[str, Any] = {"interval": "bootstrap", "replicates": 199, "confidence": 0.9, "cluster": cluster}
-        return offrank.evaluate(rows, "uniform", "logged", ["ips", "controlled(ips)"], **options)["controlled(ips)"]
+        return offrank.estimate(rows, "uniform", "logged", ["ips", "controlled(ips)"], **options)["controlled(ips)"]
 
     value, times = weight * reward, 1 / inclusion
     assert found(None).value == pytest.approx(controlled_mean(value, weight, times))

@@ -11,6 +11,7 @@ import pytest
 from offrank.evaluation.result import Result
 from offrank.log.batch import LogBatch
 from offrank.testing import MemorySource, take
+from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
@@ -99,10 +100,10 @@ def test_all_rows_kept_alike_do_not_count() -> None:
 def test_twice_the_same_rows_look_like_twice_the_data_unless_clustered() -> None:
     batch = log()
     both = MemorySource((batch, batch))
-    alone = evaluate(both, TARGET, LOGGING, ["snips"], cluster=None)["snips"]
+    alone = estimate(both, TARGET, LOGGING, ["snips"], cluster=None)["snips"]
     once = found(batch, ["snips"], cluster=None)["snips"]
     assert alone.standard_error == pytest.approx(once.standard_error / np.sqrt(2), rel=1e-3)
-    clustered = evaluate(both, TARGET, LOGGING, ["snips"], cluster="visit")["snips"]
+    clustered = estimate(both, TARGET, LOGGING, ["snips"], cluster="visit")["snips"]
     assert clustered.standard_error == pytest.approx(once.standard_error, rel=0.1)
 
 
@@ -118,8 +119,8 @@ def test_groups_add_up_to_the_whole() -> None:
 
 def test_several_targets_are_each_as_alone() -> None:
     targets = {"new": TARGET, "same": LOGGING, "top": "top(new)"}
-    together = evaluate(source(log()), targets, LOGGING, ["snips", "ipm"])
+    together = estimate(source(log()), targets, LOGGING, ["snips", "ipm"])
     for name, target in targets.items():
-        alone = evaluate(source(log()), target, LOGGING, ["ipm"])["ipm"]
+        alone = estimate(source(log()), target, LOGGING, ["ipm"])["ipm"]
         assert together[name, "ipm"].value == pytest.approx(alone.value, rel=1e-12)
         assert together[name, "ipm"].standard_error == pytest.approx(alone.standard_error, rel=1e-12)

@@ -16,7 +16,7 @@ from offrank.sums.base import Sample
 from offrank.sums.estimate import Estimate
 from offrank.sums.moments import MomentsFold
 from offrank.testing import MemorySource, take
-from offrank.verbs.evaluate import evaluate
+from offrank.verbs.estimate import estimate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
 
@@ -44,7 +44,7 @@ def items(rows: int, slots: int, seed: int, ragged: bool = True) -> tuple[LogBat
 def judged(batch: LogBatch, name: str, parts: int = 3, **options: Any) -> Estimate:
     """Pieces are cut to their own widest slate."""
     pieces = tuple(take(batch, rows) for rows in np.array_split(np.argsort(batch.contexts.length), parts))
-    return evaluate(MemorySource(pieces), "ranking(listed)", "logged", [name], **{"cluster": None, **options})[name]
+    return estimate(MemorySource(pieces), "ranking(listed)", "logged", [name], **{"cluster": None, **options})[name]
 
 
 def per_slot(w: Floats, h: Floats, clicks: Floats, length: Floats, blocks: int = 20) -> float:
@@ -117,18 +117,18 @@ def test_the_error_is_that_of_the_jackknife() -> None:
 @pytest.mark.parametrize("options", [{}, {"cluster": "visit"}, {"interval": "bootstrap", "replicates": 400}])
 @pytest.mark.parametrize("name", ["snrips", "snipm", "switch(snipm, 1.5)"])
 def test_every_kind_of_error_agrees(name: str, options: dict[str, Any]) -> None:
-    plain = evaluate(source(log()), TARGET, LOGGING, [name], cluster=None)[name]
-    other = evaluate(source(log()), TARGET, LOGGING, [name], **options)[name]
+    plain = estimate(source(log()), TARGET, LOGGING, [name], cluster=None)[name]
+    other = estimate(source(log()), TARGET, LOGGING, [name], **options)[name]
     assert other.value == pytest.approx(plain.value, rel=1e-12)
     assert other.standard_error == pytest.approx(plain.standard_error, rel=0.2)
 
 
 @pytest.mark.parametrize("name", ["snrips", "snipm"])
 def test_groups_are_as_alone(name: str) -> None:
-    result = evaluate(source(log()), TARGET, LOGGING, [name], by="situation")
+    result = estimate(source(log()), TARGET, LOGGING, [name], by="situation")
     codes = log().labels["situation"].codes
     for group, found in result.groups.items():
-        alone = evaluate(source(take(log(), np.flatnonzero(codes == int(group)))), TARGET, LOGGING, [name])[name]
+        alone = estimate(source(take(log(), np.flatnonzero(codes == int(group)))), TARGET, LOGGING, [name])[name]
         assert found[name].value == pytest.approx(alone.value, rel=1e-10)
         assert found[name].standard_error == pytest.approx(alone.standard_error, rel=1e-9)
         assert found[name].ess == pytest.approx(alone.ess, rel=1e-9)

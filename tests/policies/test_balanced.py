@@ -37,7 +37,7 @@ def _of_arm(value: int, spelling: str, share: float) -> LogBatch:
 @pytest.mark.parametrize("logging", [ARMS, f"balanced({ARMS})", f"balanced({ARMS}, shares={{0: 0.7, 1: 0.3}})"])
 def test_every_estimator_has_the_truth_as_its_expectation(logging: str) -> None:
     asked = ["ips", "snips", "rips", "ipm", "snipm", "interpol(window=1)", "pbm", "pi", "clip(ips, 1e9)"]
-    found = offrank.evaluate(log(), {one: one for one in TARGETS}, logging, asked, examination=EXAMINATION)
+    found = offrank.estimate(log(), {one: one for one in TARGETS}, logging, asked, examination=EXAMINATION)
     truth = [world("full", "position").value(policy(one)) for one in TARGETS for _ in asked]
     values = [estimate.value for estimate in found.estimates.values()]
     assert values == pytest.approx(truth, rel=1e-7)

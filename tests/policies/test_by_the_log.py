@@ -17,7 +17,7 @@ from offrank.policies import Counted, Logged, Policy, policy, propensities
 from offrank.policies.base import all_items
 from offrank.policies.fit import counted_by, counts, fitted
 from offrank.testing import MemorySource, take
-from offrank.verbs.evaluate import evaluate
+from offrank.verbs.estimate import estimate
 from tests.exact.worlds import world
 
 ABILITIES: tuple[Ability, ...] = ("sample", "log_prob", "slot_probs", "rank_probs")
@@ -179,8 +179,8 @@ class Helpful(Mix):
 @pytest.mark.parametrize("estimator", ["ips", "rips", "ipm", "pi", "snipm"])
 def test_abilities_are_declared_not_guessed_from_names(estimator: str) -> None:
     source, drawn = world("top", "position").source(policy("uniform")), policy("plackett_luce(new)")
-    plain = evaluate(source, {"it": drawn}, "uniform", estimator)["it", estimator]
-    helped = evaluate(source, {"it": Helpful(drawn)}, "uniform", estimator)["it", estimator]
+    plain = estimate(source, {"it": drawn}, "uniform", estimator)["it", estimator]
+    helped = estimate(source, {"it": Helpful(drawn)}, "uniform", estimator)["it", estimator]
     assert helped.value == pytest.approx(plain.value, rel=1e-12)
 
 

@@ -116,8 +116,8 @@ def test_banner_metrics_need_all_candidates() -> None:
 )
 def test_a_written_target_is_the_law_that_it_was_written_from(log: pa.Table, estimator: str, column: str) -> None:
     given = {"examination": [1, 0.5, 0.3, 0.2], "estimators": estimator}
-    written = offrank.evaluate(log, f"written({column}=new_{column})", "plackett_luce(old)", **given)[estimator]
-    law_of_any = offrank.evaluate(log, NEW, "plackett_luce(old)", **given)[estimator]
+    written = offrank.estimate(log, f"written({column}=new_{column})", "plackett_luce(old)", **given)[estimator]
+    law_of_any = offrank.estimate(log, NEW, "plackett_luce(old)", **given)[estimator]
     # A law also tells which slates the log hides, and its interval counts them: the errors are those of what is seen.
     expected = law_of_any.value, law_of_any.standard_error
     assert (written.value, written.standard_error) == pytest.approx(expected, rel=1e-9)
@@ -126,8 +126,8 @@ def test_a_written_target_is_the_law_that_it_was_written_from(log: pa.Table, est
 @pytest.mark.parametrize("estimator", ["ips", "rips", "snrips", "ipm", "interpol(window=1)"])
 def test_logged_is_the_law_that_it_was_written_from(estimator: str) -> None:
     given = {"examination": [1, 0.5, 0.3, 0.2], "estimators": estimator}
-    written = offrank.evaluate(LOG, NEW, **given)[estimator]
-    by_law = offrank.evaluate(LOG, NEW, "plackett_luce(old)", **given)[estimator]
+    written = offrank.estimate(LOG, NEW, **given)[estimator]
+    by_law = offrank.estimate(LOG, NEW, "plackett_luce(old)", **given)[estimator]
     assert written.value == pytest.approx(by_law.value, rel=1e-9)
 
 
@@ -205,8 +205,8 @@ def test_long_logs_may_have_them_too() -> None:
                 }
             )
     long = offrank.read_log(pa.Table.from_pylist(rows))
-    found = offrank.evaluate(long, "written(slots=new_slots)", estimators=["rips", "ips"])
-    wide = offrank.evaluate(TOP_ONLY, "written(slots=new_slots)", estimators=["rips", "ips"])
+    found = offrank.estimate(long, "written(slots=new_slots)", estimators=["rips", "ips"])
+    wide = offrank.estimate(TOP_ONLY, "written(slots=new_slots)", estimators=["rips", "ips"])
     for name in ("rips", "ips"):
         assert found[name].value == pytest.approx(wide[name].value)
 

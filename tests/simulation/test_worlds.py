@@ -315,7 +315,7 @@ def test_estimators_hit_the_truth(name: str, estimators: list[str], logging: str
     targets: dict[str, Policy] = {"sorted": offrank.Top("new"), "uniform": offrank.Uniform()}
     source, curve = SimulatedSource(world, 100_000, seed=1), [1, 1 / 2, 1 / 3, 1 / 4]
     # The truth is of the queries of this world, which every log of it has.
-    result = offrank.evaluate(source, targets, logging, estimators, examination=curve, cluster=None)
+    result = offrank.estimate(source, targets, logging, estimators, examination=curve, cluster=None)
     for key, target in targets.items():
         truth = world.truth(target)
         assert truth.exact
@@ -329,7 +329,7 @@ def test_position_based_weights_are_wrong_where_users_cascade() -> None:
     """What the truth is for: a wrong assumption is seen to be wrong."""
     world = small(user("dbn"), slots=DOCUMENTS, temperature=2)
     source, curve = SimulatedSource(world, 100_000), [1, 1 / 2, 1 / 3, 1 / 4]
-    found = offrank.evaluate(source, "top(new)", "logged", ["pbm"], examination=curve, cluster=None)["pbm"]
+    found = offrank.estimate(source, "top(new)", "logged", ["pbm"], examination=curve, cluster=None)["pbm"]
     assert abs(found.value - world.truth(offrank.Top("new")).value) > 5 * found.standard_error
 
 

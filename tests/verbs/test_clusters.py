@@ -193,7 +193,7 @@ def coverage(sizes: np.ndarray, logs: int, **options: Any) -> float:
     """How often the interval of the logged mean holds a half."""
     held = 0
     for seed in range(logs):
-        found = offrank.evaluate(sized(sizes, seed), BEST, "logged", ["logged"], **options)["logged"]
+        found = offrank.estimate(sized(sizes, seed), BEST, "logged", ["logged"], **options)["logged"]
         held += found.low <= 0.5 <= found.high
     return held / logs
 
