@@ -21,7 +21,7 @@ from offrank.evaluation.ab_test import ArmsCompared, ArmsPair
 from offrank.findings import cautions_for
 from offrank.findings.assumptions import DisagreementEvidence
 from offrank.inference.mean_intervals import Inference
-from offrank.inference.rare_rewards import Tail, unseen
+from offrank.inference.rare_rewards import Tail, heavy_tail
 from offrank.sums import Mean, Moments, MomentsFold, NamedColumns, Sample, Sums, mean_by_block, ratio
 from offrank.sums._kernels import bucket_of
 from offrank.sums.buckets import BUCKETS
@@ -194,7 +194,7 @@ def _tails(values: Floats, sums: Sums) -> tuple[tuple[tuple[Any, ...], Tail], ..
     found = []
     for name in (REWARD, ("value", LISTS, 1), ("value", LISTS, 0)):
         column = np.sort(np.abs(values[:, sums.columns.places[name]]))[::-1]
-        tail = unseen(column[:LARGEST], float((column > 0).sum()), name, sums)
+        tail = heavy_tail(column[:LARGEST], float((column > 0).sum()), name, sums)
         if name == REWARD and tail is None:
             return ()
         if tail is not None:

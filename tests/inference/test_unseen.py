@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from offrank.inference.pareto import law
-from offrank.inference.rare_rewards import unseen
+from offrank.inference.rare_rewards import heavy_tail
 from offrank.sums import MomentsFold, Sample
 from tests.inference.numbered import numbered
 
@@ -18,7 +18,7 @@ def test_what_is_lacking_is_that_of_an_index_one_error_higher() -> None:
     values = np.sort(stats.genpareto(0.4).rvs(400, random_state=7))[::-1]
     fold = MomentsFold(((0,),))
     moments = fold.of(Sample.of(values[:, None], np.arange(400, dtype=np.uint64)))
-    found = unseen(values, 400.0, 0, numbered(moments))
+    found = heavy_tail(values, 400.0, 0, numbered(moments))
     assert found is not None
     # 3 sqrt(400) of the values are above the next one, which is the threshold.
     excess = np.sort(values[:60] - values[60])

@@ -64,7 +64,7 @@ def join_slots(key, values, length, slates):
 
 
 @jit
-def shown_in(rows, codes, size, length, slates, shown, listed):
+def mark_shown(rows, codes, size, length, slates, shown, listed):
     """Hash the slate of some rows, and its first item, into shown [r, 2], and tell which are numbered as shown [r].
 
     codes [n, m]: of the candidates; slates [n, k]: places among them, -1 where nothing was shown.
@@ -261,7 +261,7 @@ def merge_cells(left, right, merged):
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
-def fitted(columns, values, weights, least, found):
+def least_squares(columns, values, weights, least, found):
     """Fit values [e] by columns [d, e] with least weighted squares, into found [e], and return the columns' rank.
 
     The columns are made orthogonal in place, each to those before it and twice, which is as exact as a singular value

@@ -170,7 +170,7 @@ def shown_in(
     rows = np.arange(len(contexts)) if rows is None else rows
     shown, listed = np.empty((len(rows), 2), np.uint64), np.empty(len(rows), np.bool_)
     codes = contexts.candidates.view(np.uint64)
-    _kernels.shown_in(rows, codes, contexts.size, contexts.length, slates, shown, listed)
+    _kernels.mark_shown(rows, codes, contexts.size, contexts.length, slates, shown, listed)
     return shown, listed
 
 

@@ -79,7 +79,7 @@ def _left(columns: Floats, n: Floats, came: Floats, unit: float, within: Floats)
 def weighted_fit(columns: Floats, values: Floats, weights: Floats) -> tuple[Floats, int]:
     """Return what columns [d, e] tell of values [e], with the least weighted squares, and the rank of the columns."""
     found, scale = np.empty(len(values)), np.abs(columns).max(axis=1, keepdims=True, initial=1e-300)
-    rank = _kernels.fitted(columns / scale, values, weights, _DEPENDENT, found)
+    rank = _kernels.least_squares(columns / scale, values, weights, _DEPENDENT, found)
     return found, int(rank)
 
 

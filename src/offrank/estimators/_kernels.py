@@ -24,7 +24,7 @@ def item_position(wanted, drawn, length, weight):
 
 
 @_jit
-def interpol(target, logging, length, examination, mass, whole, own, window, weight, control):
+def interpol_weights(target, logging, length, examination, mass, whole, own, window, weight, control):
     """Add weight and control [n, k]; infinite where the logged rank was impossible.
 
     The sum over the target's rank j of item i, within the window, of

@@ -120,7 +120,7 @@ class Interpol(Weighted):
         ranks = range(slots)
         whole = [[mass[max(0, j - near) : min(n, j + near + 1)].sum() for j in ranks] for n in range(slots + 1)]
         weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)
-        _kernels.interpol(
+        _kernels.interpol_weights(
             target.rank_law.arrays,
             logging.rank_law.arrays,
             batch.contexts.length,

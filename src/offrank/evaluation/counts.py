@@ -29,7 +29,7 @@ from ..sums.estimate import FEW_EFFECTIVE, Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
 from ..sums.named_sums import ByName, Sums
 from .provenance import NOTHING, Provenance
-from .unseen_rewards import rare_rewards, with_unseen_rewards
+from .unseen_rewards import rare_evidence, with_unseen_rewards
 
 POWER = 0.8
 """The power at which a detectable difference is reported."""
@@ -152,7 +152,7 @@ class Counts:
         evidence = [
             row,
             depending,
-            rare_rewards(self.inference, [at.value], earned, row.estimate.difference),
+            rare_evidence(self.inference, [at.value], earned, row.estimate.difference),
             *self.trained.evidence(target, estimator),
         ]
         about_log = self.about_log if kind.logging is not None else of_rows(self.about_log)

@@ -20,7 +20,7 @@ from ..sums.mean import Mean
 from .ab_test import ArmsPair
 from .candidates import Rows, span
 from .counts import Counts
-from .unseen_rewards import rare_rewards
+from .unseen_rewards import rare_evidence
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 
@@ -192,7 +192,7 @@ class Pair:
         sides = zip((self.one, self.other), both, strict=True)
         values = [self.summary.columns(target, row.estimator).value for (target, _), row in sides]
         codes = {one.code for one in known}
-        found = cautions_for(rare_rewards(self.summary.inference, values, away))
+        found = cautions_for(rare_evidence(self.summary.inference, values, away))
         return (*(one for one in found if one.code not in codes), *known)
 
     def _cautions(self, mine: Row, theirs: Row) -> tuple[Caution, ...]:

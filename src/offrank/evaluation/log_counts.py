@@ -26,7 +26,7 @@ from .counts import Counts
 from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
-from .log_pass import Pass, listed
+from .log_pass import Pass, requested_estimates
 from .metadata import LogRead, ResultMetadata
 from .pages.document import are_days
 from .provenance import facts_of, facts_of_log
@@ -151,7 +151,7 @@ class LogCounts:
         for name in days:
             state = total(state, self.groups[name])  # the results of these folds are their parts
             if name in shown:
-                found[name] = listed(self.job.rows(self.job.counts(state, **known), len(shown)))
+                found[name] = requested_estimates(self.job.rows(self.job.counts(state, **known), len(shown)))
         return found
 
     def _verdict(self, target: str) -> Verdict | None:
@@ -162,8 +162,8 @@ class LogCounts:
 
     def result(self) -> Result:
         """Return the result of the evaluation."""
-        groups = {name: listed(rows) for name, (_, rows) in self.by_group.items()} if self.groups else {}
-        estimates, about_log = listed(self.rows), self.summary.about_log
+        groups = {name: requested_estimates(rows) for name, (_, rows) in self.by_group.items()} if self.groups else {}
+        estimates, about_log = requested_estimates(self.rows), self.summary.about_log
         every = {name: self._verdict(name) for name in self.rows}
         verdicts = {name: one for name, one in every.items() if one is not None}
         metadata = self._metadata(estimates, verdicts)

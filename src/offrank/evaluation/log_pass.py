@@ -189,7 +189,7 @@ class Pass:
 
     def estimates(self, summary: Counts) -> Estimates:
         """Return every estimator for every target."""
-        return listed(self.rows(summary))
+        return requested_estimates(self.rows(summary))
 
     def rows(self, summary: Counts, groups: int = 1) -> dict[str, Rows]:
         """Return what the estimators say of every target, compared with each other. groups: number of such counts."""
@@ -247,7 +247,7 @@ def _examined(row: Row) -> Row:
     return replace(row, estimate=replace(estimate, warnings=(*said, *own)))
 
 
-def listed(rows: Mapping[str, Rows]) -> Estimates:
+def requested_estimates(rows: Mapping[str, Rows]) -> Estimates:
     """Return the estimates of all targets that were asked for."""
     return Estimates({(target, one.name): one.found for target, some in rows.items() for one in requested(some)})
 

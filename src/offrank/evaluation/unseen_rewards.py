@@ -13,7 +13,7 @@ from ..estimators.effective_size import EffectiveSize
 from ..estimators.layout import CLICKS, REWARD, ROWS, SQUARES, Layout, Marks, TargetPair
 from ..findings.weights import RareEvidence
 from ..inference.mean_intervals import Inference
-from ..inference.rare_rewards import Rare, Tail, heaviest, hides, unseen
+from ..inference.rare_rewards import Rare, Tail, heaviest, heavy_tail, hides
 from ..log.batch import Floats
 from ..sums.estimate import Design, Interval
 from ..sums.mean import Name
@@ -77,12 +77,12 @@ def _tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> tuple[t
             continue
         known = lines[column]
         count = rows[outcome] if known[-1] > 0 else float(np.count_nonzero(known > 0))
-        if (tail := unseen(known, count, column, sums)) is not None:
+        if (tail := heavy_tail(known, count, column, sums)) is not None:
             found[column] = tail
     return tuple((layout.with_slots(column), tail) for column, tail in found.items())
 
 
-def rare_rewards(found: Inference, values: Iterable[Name], *of: Interval | None) -> RareEvidence:
+def rare_evidence(found: Inference, values: Iterable[Name], *of: Interval | None) -> RareEvidence:
     """Return the evidence that rewards are too rare for their weights. values: their columns; of: intervals."""
     seen, columns = min((one.seen for one in of if one is not None), default=1.0), set(values)
     rare = min((one for one in found.rare if columns & set(one.values)), key=lambda one: one.expected, default=None)

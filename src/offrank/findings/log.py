@@ -108,7 +108,7 @@ def miscalibrated(log: LogEvidence) -> Statement:
     share = percent(log.apart / log.compared, 0) if log.apart else ""
     also = f" In {share} of the rows, the logged propensity differs from the policy's too." if log.apart else ""
     return serious(
-        f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{also}{untested_in_words(log.fit)}",
+        f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{also}{untested_fit(log.fit)}",
         "Check the score column and the temperature, whether target and logging policy are swapped, and "
         "whether slates were changed after they were drawn (items swapped, pinned or filtered out). If "
         "propensities were logged at serving time, use {}.",
@@ -129,7 +129,7 @@ def deviation_in_words(fit: Frequency) -> str:
     return f"{what} shown {how} {where}: in {seen} rows, where {wanted} were expected"
 
 
-def untested_in_words(fit: Frequency) -> str:
+def untested_fit(fit: Frequency) -> str:
     """How many rows were not compared, as a sentence after another; nothing if all could be."""
     rows = f" {fit.untested:,} rows were not compared, because each has over a million pairs of item and rank."
     return rows if fit.untested else ""

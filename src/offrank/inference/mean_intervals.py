@@ -12,7 +12,7 @@ import numpy as np
 from ..log.batch import Floats
 from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
-from ..sums.mean import Mean, Name, Products, joined
+from ..sums.mean import Mean, Name, Products, mean_of_means
 from ..sums.named_sums import ByName, Sums
 from .rare_rewards import Rare, Tail, with_rare
 from .registry import INTERVALS, Sampling, Side, student
@@ -105,7 +105,7 @@ class Inference:
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """The interval of the paired difference left - right on the same rows."""
-        return self.interval(joined(operator.sub, left, right, least=-np.inf), left, right)
+        return self.interval(mean_of_means(operator.sub, left, right, least=-np.inf), left, right)
 
     def covariances(self, control: Mean, mean: Mean) -> tuple[float, float, float]:
         """The variance of a control, its covariance with a mean, and the variance of that, up to one factor.

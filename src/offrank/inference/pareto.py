@@ -40,10 +40,10 @@ def _index(positive: Floats, count: int) -> float:
     excess = excess[excess > 1e-9 * positive[count]]  # smaller excesses are rounding errors, whose tail may look heavy
     if len(excess) < 20:
         return -math.inf  # the largest weights are all equal: bounded
-    return law(excess)[0]
+    return pareto_law(excess)[0]
 
 
-def law(excess: Floats) -> tuple[float, float, float]:
+def pareto_law(excess: Floats) -> tuple[float, float, float]:
     """Index and scale of a generalised Pareto law, from ascending excesses over a threshold.
 
     Zhang and Stephens' posterior mean over a grid of inverse scales. The first number is the index with a weak prior,

@@ -11,7 +11,7 @@ import numpy as np
 from ..log.batch import Floats
 from ..sums.mean import Name
 from ..sums.named_sums import ByName, Sums
-from .pareto import law
+from .pareto import pareto_law
 from .registry import Side
 
 FEWEST = 10
@@ -57,7 +57,7 @@ class Tail:
         return (self.cubes + self.more_cubes) / (self.squares + self.more_squares) ** 1.5
 
 
-def unseen(largest: Floats, count: float, column: Name, sums: Sums) -> Tail | None:
+def heavy_tail(largest: Floats, count: float, column: Name, sums: Sums) -> Tail | None:
     """The tail of a column; None where its largest values do not differ, or are too few.
 
     largest: absolute values, in descending order. count: how many are not 0.
@@ -71,7 +71,7 @@ def unseen(largest: Floats, count: float, column: Name, sums: Sums) -> Tail | No
     excess = excess[excess > 1e-9 * threshold]
     if len(excess) < FEWEST:
         return None
-    index, raw, scale = law(excess)
+    index, raw, scale = pareto_law(excess)
     error = (1 + index) / math.sqrt(len(excess))
     expected = threshold + _quantiles(index + error, _median(raw, scale), len(excess))
     seen = excess + threshold

@@ -113,10 +113,10 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
         rows = tuple((str(at + 1), *(_at_rank(curve, at) for curve in found.values())) for at in range(most))
         table = Figures("", ("rank", *found), rows)
         prose = "Examination relative to rank 1. Only the ratio can be learnt from clicks."
-        yield Section("Examination", (prose,), charts=(examination(found),), tables=(table,))
+        yield Section("Examination", (prose,), charts=(examination_chart(found),), tables=(table,))
 
 
-def examination(found: Mapping[str, Numbers]) -> Chart:
+def examination_chart(found: Mapping[str, Numbers]) -> Chart:
     """Plot the examination curves by name."""
     return replace(_chart("Examination by rank", "examination", found), zero_y=True)
 

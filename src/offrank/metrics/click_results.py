@@ -143,7 +143,7 @@ class Curve(Delivered):
         how = "In `offrank evaluate`, with `-e pbm` or `-e 'interpol(window=1)'`:"
         how = how if self.option else "The curve has gaps, so pbm and interpol cannot use it."
         parts = (
-            Section("Examination", charts=(click_pages.examination({found.method: curve}),), tables=(table,)),
+            Section("Examination", charts=(click_pages.examination_chart({found.method: curve}),), tables=(table,)),
             log_findings(self.findings_by_code(), found.tally),
             Section("How to use it", (how,), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),

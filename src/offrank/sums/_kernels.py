@@ -213,7 +213,7 @@ def half_octaves(counts, values, columns):
 
 
 @jit
-def above(values, columns, absolute, first, least, found, count):
+def rows_above(values, columns, absolute, first, least, found, count):
     """Write values of columns from this row on to `found` [c, most] from `count` [c] on, if they are above the least.
 
     Returns the row to go on with, once a line of `found` may be full, else the number of rows. absolute: whether signs

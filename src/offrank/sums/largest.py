@@ -40,7 +40,7 @@ class LargestFold(Fold):
         found[:, :keep] = -np.inf if part is None else part.values
         least = found[:, keep - 1].copy()
         while row < len(batch.key):
-            row = _kernels.above(batch.columns, columns, self.absolute, row, least, found, count)
+            row = _kernels.rows_above(batch.columns, columns, self.absolute, row, least, found, count)
             for line in np.flatnonzero(count > _ROOM * keep).tolist():
                 found[line, :keep] = np.partition(found[line, : count[line]], -keep)[-keep:]
                 count[line], least[line] = keep, found[line, :keep].min()

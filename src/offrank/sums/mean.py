@@ -53,7 +53,7 @@ class Mean:
     least: float = 0.0
 
     def __sub__(self, other: Mean) -> Mean:
-        return joined(operator.sub, self, other, least=-np.inf)
+        return mean_of_means(operator.sub, self, other, least=-np.inf)
 
 
 def ratio(numerator: Name, denominator: Name, drawn: Sequence[Name] = ()) -> Mean:
@@ -65,7 +65,7 @@ def ratio(numerator: Name, denominator: Name, drawn: Sequence[Name] = ()) -> Mea
 
 def relative(one: Mean, base: Mean) -> Mean:
     """one / base - 1 on the same rows."""
-    found = joined(lambda left, right: left / right - 1, one, base, least=-1.0)
+    found = mean_of_means(lambda left, right: left / right - 1, one, base, least=-1.0)
     return replace(found, shares=one.shares, refitted=None)
 
 
@@ -74,7 +74,7 @@ def adjusted(mean: Mean, control: Mean, slope: float) -> Mean:
 
     The slope counts as fixed, and the mean keeps its expectation for any slope.
     """
-    return replace(joined(lambda one, more: one - slope * more, mean, control), shares=mean.shares)
+    return replace(mean_of_means(lambda one, more: one - slope * more, mean, control), shares=mean.shares)
 
 
 def combined(parts: Sequence[tuple[Mean, float]]) -> Mean:
@@ -144,7 +144,7 @@ def paired_draws(*means: Mean) -> list[tuple[Mean, ...]]:
     return [tuple(mean.drawn[at] if mean.drawn else mean for mean in means) for at in some]
 
 
-def joined(by: Callable[..., Any], *means: Mean, least: float = 0.0) -> Mean:
+def mean_of_means(by: Callable[..., Any], *means: Mean, least: float = 0.0) -> Mean:
     """The mean that is a function of others."""
     reads = tuple(dict.fromkeys(name for mean in means for name in mean.reads))
     shares = tuple(dict.fromkeys(name for mean in means for name in mean.shares))
@@ -155,7 +155,7 @@ def joined(by: Callable[..., Any], *means: Mean, least: float = 0.0) -> Mean:
         shares,
         parts=means,
         by=by,
-        drawn=tuple(joined(by, *each, least=least) for each in paired_draws(*means)) if draws else (),
+        drawn=tuple(mean_of_means(by, *each, least=least) for each in paired_draws(*means)) if draws else (),
         refitted=(lambda s: by(*((mean.refitted or mean.of)(s) for mean in means))) if fits else None,
         least=least,
     )

@@ -87,7 +87,7 @@ def supported(wanted, possible, null):
 
 
 @jit
-def pseudoinverses(gamma, null, least, out):
+def invert_all(gamma, null, least, out):
     """[g] whether out [g, n, n] is the pseudoinverse of Gamma [g, n, n], each with the null space null [n, d].
 
     least: the smallest marginal probability that is not zero.

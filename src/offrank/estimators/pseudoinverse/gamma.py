@@ -132,7 +132,7 @@ def pseudoinverses(gamma: Floats) -> list[Inverse]:
     possible = np.ones(m * k, np.bool_)
     whole, null = np.ascontiguousarray(gamma).reshape(-1, m * k, m * k), _known_null(possible.reshape(m, k))
     matrices = np.empty_like(whole)
-    found = _kernels.pseudoinverses(whole, null, IMPOSSIBLE, matrices)
+    found = _kernels.invert_all(whole, null, IMPOSSIBLE, matrices)
     return [
         Inverse(matrix.copy(), possible, null, whole=True, candidates=m) if known else pseudoinverse(one)
         for matrix, known, one in zip(matrices, found.tolist(), gamma, strict=True)

@@ -15,7 +15,9 @@ IF_LISTS_ALONE = f"{COMBINED}, if only the lists differ"
 """The row that rests on the assumption that the arms differ in nothing else, such as speed."""
 
 
-def ab_test(found: ABTest | None, about_log: Sequence[Caution] = (), by: str | None = None) -> Iterator[Section]:
+def ab_test_sections(
+    found: ABTest | None, about_log: Sequence[Caution] = (), by: str | None = None
+) -> Iterator[Section]:
     """Yield the section; nothing for another log. about_log: problems of the log. by: the column of the groups."""
     if found is None:
         return

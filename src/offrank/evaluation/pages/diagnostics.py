@@ -25,7 +25,7 @@ from ..metadata import (
     WeightsOf,
     Windowed,
 )
-from .estimates import mean_weight
+from .estimates import mean_weight_span
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
 """Mean weights that differ by less than this do not need a closer look."""
@@ -33,7 +33,7 @@ _LIGHTS = (("ok", "as expected"), ("warning", "differs, see the findings"), ("se
 _UNCLIPPED = "unclipped"
 
 
-def diagnostics(found: ResultData) -> Iterator[Section]:
+def diagnostic_sections(found: ResultData) -> Iterator[Section]:
     """Return one section for each diagnostic that is present."""
     behind = found.metadata.diagnoses or Diagnoses()
     yield _weights(found)
@@ -48,7 +48,7 @@ def diagnostics(found: ResultData) -> Iterator[Section]:
 
 def weights_forest(found: ResultData, target: str) -> Forest:
     """Plot the mean weight of each estimator that has one, around its expectation 1."""
-    spans = {name: mean_weight(one) for name, one in found.estimates.of(target).items()}
+    spans = {name: mean_weight_span(one) for name, one in found.estimates.of(target).items()}
     rows = tuple(ForestRow(name, span) for name, span in spans.items() if span.value is not None)
     return Forest(f"Mean importance weight for {target} (expected: 1)", rows, 1.0, "1", others=_NEAR)
 

@@ -160,7 +160,7 @@ def welch(values: Sequence[float], errors: Sequence[float], sizes: Sequence[floa
     return float(fdtrc(k - 1, (k**2 - 1) / (3 * within), statistic))
 
 
-def mean_weight(found: object) -> Span:
+def mean_weight_span(found: object) -> Span:
     """Return the mean weight of an estimate, whose number of decimals follows from its interval."""
     return replace(Span.of(getattr(found, "mean_weight_interval", None)), error=None)
 
@@ -187,7 +187,7 @@ def _cells(one: Found, label: str, truth: float | None) -> tuple[Cell, ...]:
         *span.parts(),
         *change.parts(signed=True),
         count(finite(one.ess)),
-        mean_weight(one).parts()[0],
+        mean_weight_span(one).parts()[0],
         percent(finite(one.max_weight_share)),
         number(finite(one.tail_index), 2),
         "" if truth is None else replace(span, value=truth).number(),

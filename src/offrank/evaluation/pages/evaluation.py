@@ -18,9 +18,16 @@ from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
-from .ab_test import ab_test
+from .ab_test import ab_test_sections
 from .bounds import bounds_by_group
-from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
+from .diagnostics import (
+    clips_forest,
+    diagnostic_sections,
+    forest_of_checks,
+    ranks_forest,
+    weights_forest,
+    windows_forest,
+)
 from .document import are_days, findings_of, in_worth
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 from .headline import SEVERITY_OF, answers
@@ -39,7 +46,7 @@ def document(result: ResultData, *, page: bool = True) -> Document:
     if found.comparisons:
         compared = _comparisons(found.comparisons)
         pictures.insert(0, compared.forests[0])
-        sections += [replace(compared, forests=()), *ab_test(about.ab_test, found.about_log, about.by)]
+        sections += [replace(compared, forests=()), *ab_test_sections(about.ab_test, found.about_log, about.by)]
     if not checked:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")
@@ -58,7 +65,7 @@ def document(result: ResultData, *, page: bool = True) -> Document:
         return Document(about.title, "", tuple(sections), tuple(lines))
     why = tuple(replace(one, aside="" if one.decision else one.aside) for one in lines if one.aside or one.reasons)
     why = tuple(one for one in why if one.aside or one.reasons)
-    sections = [Section("Why", answers=why, printed=False), *sections, *diagnostics(found), again(vars(about))]
+    sections = [Section("Why", answers=why, printed=False), *sections, *diagnostic_sections(found), again(vars(about))]
     drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
     return Document(
         about.title, "", tuple(sections), tuple(lines), drawn, made, tuple(_asked(found)), tuple(_estimators(found))

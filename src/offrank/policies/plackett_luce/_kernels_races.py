@@ -230,7 +230,7 @@ def _row_law(logs, depth, law):
 
 
 @jit
-def content_keys(bits, size, length):
+def log_keys(bits, size, length):
     """[n] hashes of the content that determines a row's law, to sort equal rows together. bits: float bits [n, m]."""
     keys = np.empty(len(bits), dtype=np.uint64)
     for row in range(len(bits)):

@@ -76,7 +76,7 @@ def rank_law(
     if way == "sets" or (way is None and few(size)):
         _kernels_sets.rank_probs(logs, size, length, items, law, logs=True)
     else:
-        order = np.argsort(_kernels_races.content_keys(logs.view(np.uint64), size, length), kind="stable")
+        order = np.argsort(_kernels_races.log_keys(logs.view(np.uint64), size, length), kind="stable")
         _kernels_races.rank_rows(logs, size, length, items, order, law)
     return law
 
