@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from offrank.inference.pareto import law
+from offrank.inference.pareto import pareto_law
 from offrank.inference.rare_rewards import heavy_tail
 from offrank.sums import MomentsFold, Sample
 from tests.inference.numbered import numbered
@@ -22,7 +22,7 @@ def test_what_is_lacking_is_that_of_an_index_one_error_higher() -> None:
     assert found is not None
     # 3 sqrt(400) of the values are above the next one, which is the threshold.
     excess = np.sort(values[:60] - values[60])
-    index, raw, scale = law(excess)
+    index, raw, scale = pareto_law(excess)
     heavy = index + (1 + index) / math.sqrt(60)
     same_median = stats.genpareto(raw, scale=scale).median() / stats.genpareto(heavy).median()
     expected = values[60] + stats.genpareto(heavy, scale=same_median).ppf((np.arange(60) + 0.5) / 60)
