@@ -259,7 +259,7 @@ def sums_fold(
     columns, pairs = layout.columns, layout.pairs
     return Tee(
         {
-            **spec.folds(columns, products, buckets, layout.blocks),
+            **spec.folds(columns, products, buckets, tuple(layout.blocks)),
             "worth": SumsFold(),
             "largest": LargestFold(tuple(columns.numbers(one.weight for one in pairs)), keep),
             "earned": LargestFold(tuple(columns.numbers(layout.rewards)), keep, absolute=True),
