@@ -1,6 +1,6 @@
 """How often faults that show along a log, or between the arms of an experiment, are found where they are, or are not.
 
-Every log has a fault or none, by construction; it is given to the folds of `offrank.checks.along` and their findings
+Every log has a fault or none, by construction; it is given to the folds of `offrank.checks.drift` and their findings
 as `evaluate` and `compare` give it.
 
     python benchmarks/along_the_log.py [--healthy 400] [--faulty 100] [--rows 20000] [--write docs/concepts/trust.md]
@@ -19,8 +19,8 @@ import pyarrow as pa
 from _page import generated
 
 import offrank
-from offrank.checks.along import along_folds
-from offrank.checks.log import BY_ROW
+from offrank.checks.drift import along_folds
+from offrank.checks.log_problems import BY_ROW
 from offrank.checks.propensities import UniformWeightsFold
 from offrank.findings import cautions_for
 from offrank.language.formatting import percent

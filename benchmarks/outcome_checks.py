@@ -19,8 +19,8 @@ import pyarrow as pa
 from _page import generated
 
 import offrank
-from offrank.checks.kept import with_unread
-from offrank.checks.own_clicks import KINDS, OwnClicksFold
+from offrank.checks.row_inclusion import with_unread
+from offrank.checks.score_leakage import KINDS, OwnClicksFold
 from offrank.findings import cautions_for
 from offrank.findings.log import LogEvidence
 from offrank.log.source import Needs

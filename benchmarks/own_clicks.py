@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from trust_worlds import HEALTHY, World
 
 import offrank
-from offrank.checks.own_clicks import KINDS, OwnClicksFold
+from offrank.checks.score_leakage import KINDS, OwnClicksFold
 from offrank.findings.rows import OwnClicksEvidence, counted_here
 from offrank.log.source import Needs
 from offrank.running.executors import run

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.checks.along import along_folds
+from offrank.checks.drift import along_folds
 from offrank.checks.placebo import PlaceboFold, overlap_weights
 from offrank.findings.arms import PlaceboEvidence
 from offrank.log.batch import LogBatch

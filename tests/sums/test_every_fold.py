@@ -172,7 +172,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.outcomes.OutcomesFold": lambda kind: kind(("old", "tied")),
     "checks.arms.ArmsFold": lambda kind: kind("device", (policy("top(old)"), policy("top(tied)"))),
     "checks.arms.SharedUnitsFold": lambda kind: kind(ARMS, "session"),
-    "checks.along.AlongFold": lambda kind: kind(("query", "session"), ARMS),
+    "checks.drift.AlongFold": lambda kind: kind(("query", "session"), ARMS),
     "checks.placebo.PlaceboFold": lambda kind: kind(RANDOM_ARMS, ("query",)),
     "sums.outcome_shape.OutcomeShapeFold": lambda kind: kind(),
     "checks.robots.RobotsFold": lambda kind: kind("session"),
@@ -181,7 +181,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.history.ArmRowsFold": lambda kind: Finished(
         kind(policy("by(device, {phone: top(old), desk: top(tied)})"), most=40)
     ),
-    "checks.written.CertainFold": lambda kind: kind(),
+    "checks.written_propensities.CertainFold": lambda kind: kind(),
     "bounds.cells.CellsFold": lambda kind: Whole(kind("query")),
     "bounds.slates.SlatesFold": lambda kind: Whole(kind("query", -50, 50)),
     "bounds.fold.BoundsFold": lambda kind: kind(
@@ -192,8 +192,8 @@ LOGS: dict[str, Callable[[Any], Any]] = {
         "device",
     ),
     "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
-    "checks.kept.KeptFold": lambda kind: kind(),
-    "checks.own_clicks.OwnClicksFold": lambda kind: kind(("old", "tied"), "item of a query", kept=40),
+    "checks.row_inclusion.KeptFold": lambda kind: kind(),
+    "checks.score_leakage.OwnClicksFold": lambda kind: kind(("old", "tied"), "item of a query", kept=40),
     "checks.rows.ImpressionsFold": lambda kind: kind(),
     "checks.rows.CandidatesFold": lambda kind: kind(),
     "checks.propensities.UniformWeightsFold": lambda kind: kind(policy("logged")),

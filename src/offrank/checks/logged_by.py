@@ -11,11 +11,11 @@ from ..findings.log import BLIND, LogEvidence
 from ..language.formatting import percent, plural
 from ..policies.uniform import Uniform
 from ..sums.estimate import Caution
-from .drawn import Drawn
-from .log import about_log
+from .fitted_logging_policy import Drawn
+from .log_problems import about_log
 from .randomness import Randomness
 from .sort_keys import SortKey
-from .written import SURE, WrittenPropensities, testable, untested_in_words
+from .written_propensities import SURE, WrittenPropensities, testable, untested_in_words
 
 Status = Literal[
     "written", "written, not tested", "agrees", "not contradicted", "refuted", "arms", "not random", "unknown"

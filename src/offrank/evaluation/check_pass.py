@@ -10,7 +10,7 @@ from typing import Any
 from ..checks.actions import ActionsFold
 from ..checks.calibration import CalibrationFold
 from ..checks.item_names import item_names
-from ..checks.log import log_evidence, log_quantities
+from ..checks.log_problems import log_evidence, log_quantities
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
 from ..errors import AbilityError, ColumnError, UsageError

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from statistics import NormalDist
 from typing import Any
 
-from ..checks.log import binding_models, of_rows
+from ..checks.log_problems import binding_models, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..checks.log import OF_ROWS, of_rows
+from ..checks.log_problems import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
 from ..estimators.base import Estimator
 from ..findings import cautions_for, has_cause

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.log import log_evidence
+from ..checks.log_problems import log_evidence
 from ..checks.rows import Impressions
 from ..errors import SupportError, UsageError
 from ..findings.release import Release

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
-from ..checks.log import log_quantities
+from ..checks.log_problems import log_quantities
 from ..checks.rows import ImpressionsFold, TiesFold
-from ..checks.written import taken_as_written
+from ..checks.written_propensities import taken_as_written
 from ..errors import AbilityError, ColumnError
 from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold

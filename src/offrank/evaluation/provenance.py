@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from ..checks.own_clicks import KINDS, OwnClicksFold
 from ..checks.rows import Impressions
+from ..checks.score_leakage import KINDS, OwnClicksFold
 from ..errors import AbilityError
 from ..findings.reasons import FROM_ELSEWHERE, RARE_CLICKS, Assumption, Facts
 from ..findings.rows import OwnClicksEvidence, TrainingEvidence, counted_here

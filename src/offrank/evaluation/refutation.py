@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..checks.log import Totals, about_log
+from ..checks.log_problems import Totals, about_log
 from ..estimators.layout import ROWS
 from ..findings import cautions_for
 from ..findings.log import LogEvidence

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..checks.drawn import Drawn
+from ..checks.fitted_logging_policy import Drawn
 from ..checks.logged_by import LoggedBy
 from ..checks.overview import Overview
 from ..checks.propensities import Agreement

@@ -10,9 +10,9 @@ from typing import TypedDict
 import numpy as np
 
 from ..checks.arms import Arms, ArmsFold, UnitsFold, rankers
-from ..checks.drawn import Drawn, drawn
+from ..checks.fitted_logging_policy import Drawn, drawn
 from ..checks.item_names import item_names
-from ..checks.log import about_log, log_evidence, log_quantities
+from ..checks.log_problems import about_log, log_evidence, log_quantities
 from ..checks.logged_by import LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
 from ..checks.overview import OverviewFold
@@ -21,7 +21,7 @@ from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
 from ..checks.repeats import By, shown_in
 from ..checks.rows import Impressions, ImpressionsFold, TiesFold
 from ..checks.sort_keys import SortKey, sort_keys
-from ..checks.written import CertainFold, WrittenPropensities
+from ..checks.written_propensities import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.log import LogEvidence
 from ..language.formatting import listing

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..checks.log import log_evidence, log_quantities
+from ..checks.log_problems import log_evidence, log_quantities
 from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import OffrankError, UsageError
 from ..estimators.base import Estimator, terms_of

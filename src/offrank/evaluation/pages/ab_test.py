@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...checks.log import of_rows
+from ...checks.log_problems import of_rows
 from ...language.assumptions import in_words
 from ...language.formatting import MISSING, Span, count, listing, percent, quote
 from ...report.document import Figures, Section

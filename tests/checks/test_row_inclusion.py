@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.checks.kept import KeptFold
+from offrank.checks.row_inclusion import KeptFold
 from offrank.errors import StateError, UsageError
 from tests.cli.commands import call
 from tests.exact.worlds import world

@@ -13,7 +13,7 @@ import pytest
 
 import offrank
 from offrank import Counted, PlackettLuce
-from offrank.checks.log import about_log, log_evidence, log_quantities
+from offrank.checks.log_problems import about_log, log_evidence, log_quantities
 from offrank.errors import AbilityError
 from offrank.findings import causes_of
 from offrank.findings.log import Frequency, LogEvidence, Repeats

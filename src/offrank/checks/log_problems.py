@@ -21,13 +21,13 @@ from ..sums.mean import ratio
 from ..sums.moments import Moments
 from ..sums.named_sums import NamedColumns, Sums
 from ..sums.outcome_shape import OutcomeShapeFold
-from .along import along_folds
 from .calibration import CalibrationFold
+from .drift import along_folds
 from .duplicates import ContentsFold
 from .item_names import named
-from .kept import KeptFold, with_unread
 from .propensities import AgreementFold, UniformWeightsFold
 from .repeats import By, RepeatsFold
+from .row_inclusion import KeptFold, with_unread
 from .rows import CandidatesFold, RowsPerContextFold
 
 _SHOWN = Needs(frozenset(["candidates"]))
