@@ -42,6 +42,11 @@ def words_of(text: str) -> list[str]:
     return [MEANT.get(word, word) for word in words[:end] if word not in LEFT_OUT]
 
 
+def context_of(group: click.Group, parent: click.Context | None = None) -> click.Context:
+    """The context of a group. A command keeps the options of help that it is first asked for: all of them, by this."""
+    return click.Context(group, parent=parent, **group.context_settings)
+
+
 def read(words: list[str]) -> None:
     """Read the words of a command without running it.
 
@@ -50,10 +55,10 @@ def read(words: list[str]) -> None:
             a text.
     """
     command: click.Command = main
-    context = None
+    context: click.Context | None = None
     while isinstance(command, click.Group):
-        with click.Context(command, parent=context) as context:
-            _, found, words = command.resolve_command(context, words)
+        context = context_of(command, context)
+        _, found, words = command.resolve_command(context, words)
         assert found is not None
         command = found
         if not words:
@@ -84,8 +89,9 @@ def test_the_command_line_has_what_a_text_names() -> None:
 
 def verbs(group: click.Group = main, *names: str) -> Iterator[list[str]]:
     """The words of every command that is no group."""
-    for name in group.list_commands(click.Context(group)):
-        found = group.get_command(click.Context(group), name)
+    context = context_of(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
         if isinstance(found, click.Group):
             yield from verbs(found, *names, name)
         else:
