@@ -113,3 +113,11 @@ def test_there_is_nothing_to_begin_again_without_a_checkpoint(log: Path) -> None
     result = call("evaluate", log, "--target", "uniform", "--fresh")
     assert result.exit_code == 2
     assert "--checkpoint FOLDER" in result.output
+
+
+@pytest.mark.parametrize("key", ["config", "save", "column"])
+def test_a_file_says_nothing_of_files_of_options(key: str, log: Path, tmp_path: Path) -> None:
+    path = mapping(tmp_path, f'{key} = "other.toml"\n' + MAPPING)
+    done = call("evaluate", log, "--config", path, "--target", "uniform")
+    assert done.exit_code == 2
+    assert repr(key) in done.output or f"`{key}`" in done.output or key in done.output.split("mapping.toml", 1)[1]

@@ -54,6 +54,13 @@ def test_each_condition_can_refuse_alone(
     assert found.to_dict()["reasons"][0]["code"] == code
 
 
+def test_a_difference_of_a_verdict_without_an_answer_is_none() -> None:
+    doubt = Reason("low-ess", "", "")
+    found = release(0.95, replace(GOOD, decision="unknown", trust="none", reasons=(doubt,)), FEW)
+    assert not found.released
+    assert [one.code for one in found.reasons] == ["low-ess"]
+
+
 def test_an_answer_that_assumes_says_so() -> None:
     care = Reason("assumed", "", "")
     found = release(0.9, replace(GOOD, assumes=frozenset({"additive"}), reasons=(care,)))

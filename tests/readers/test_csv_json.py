@@ -145,3 +145,17 @@ def test_a_number_of_more_than_64_bits_is_found_in_its_row(number: int) -> None:
     with pytest.raises(BadCell) as caught:
         from_json(pa.array(["[1, 2]", f"[3, {number}]", "[4, 5]"]), "slate", pa.int64())
     assert caught.value.index == 1
+
+
+def test_ids_with_zeros_in_front_are_texts(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("impression,item,position,click\n1,007,1,0\n1,7,2,1\n1,12,3,0\n")
+    log = offrank.read_log(tmp_path / "log.csv").select(Needs(frozenset(["clicks"])))
+    [batch] = log.batches(0)
+    assert batch.slates.tolist() == [[0, 1, 2]]
+    assert "item: string" in repr(log)
+
+
+def test_a_list_in_a_cell_may_go_on_in_the_next_line(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text('slate,clicks\n"[1,\n 2]","[0,\n 1]"\n"[2, 1]","[1, 0]"\n')
+    [batch] = offrank.read_log(tmp_path / "log.csv").select(Needs(frozenset(["clicks"]))).batches(0)
+    assert batch.clicks.tolist() == [[0.0, 1.0], [1.0, 0.0]]

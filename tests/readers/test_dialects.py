@@ -206,3 +206,13 @@ def test_a_folder_of_several_kinds_without_suffixes(tmp_path: Path) -> None:
     FORMS["CSV"](WIDE, tmp_path / "b")
     with pytest.raises(UsageError, match=r"several kinds: csv \(.*b\), parquet \(.*a\)"):
         open_table(tmp_path)
+
+
+def test_a_quote_may_be_escaped_by_a_backslash(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text('impression,item,position,click,query\n1,a,1,0,"say \\"hi\\", you"\n')
+    table = open_table(tmp_path / "log.csv")
+    [piece] = table.pieces(0, table.names)
+    assert piece.data.column("query").to_pylist() == ['say "hi", you']
+    (tmp_path / "log.csv").write_text('impression,item,position,click,query\n1,a,1,0,"say ""hi"", \\"\n')
+    [piece] = open_table(tmp_path / "log.csv").pieces(0, table.names)
+    assert piece.data.column("query").to_pylist() == ['say "hi", \\']

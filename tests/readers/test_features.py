@@ -95,3 +95,14 @@ def test_skipped_rows_leave_the_others_as_they_are() -> None:
 def test_indices_are_integers() -> None:
     with pytest.raises(ColumnError, match="not indices"):
         read([FINE | {"features": [["a", "b"], ["c"]]}])
+
+
+@pytest.mark.parametrize(
+    ("broken", "code"), [([[3, -1], [5]], "bad-feature"), ([[3, 4]], "ragged"), ([[3], [4], [5]], "ragged")]
+)
+def test_without_values_too_the_indices_are_from_0_and_each_candidate_has_a_list(broken: Any, code: str) -> None:
+    plain = {name: value for name, value in FINE.items() if name != "feature_values"}
+    assert len(read([plain]).contexts.features.offsets) == 3
+    with pytest.raises(RowError) as raised:
+        read([{**plain, "features": broken}])
+    assert raised.value.rule == code

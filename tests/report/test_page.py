@@ -18,6 +18,7 @@ import offrank
 from offrank import Result, Top
 from offrank.evaluation.metadata import Diagnoses, RankOverlap, WeightsOf
 from offrank.report import glossary
+from offrank.report.facts import asked
 from offrank.report.page import prose
 from offrank.sums.histogram import Histogram
 from tests.report import sample
@@ -260,3 +261,8 @@ def test_overlap_at_a_single_rank_is_no_line(ranks: int) -> None:
     page = render(sample.only({("t", "ips"): sample.plain(0.4, 0.01)}, diagnoses=behind))
     assert "Overlap of target and log by rank" in headings(page)
     assert ("Overlap of t with the log" in page) == (ranks > 1)
+
+
+def test_of_other_pages_the_first_screen_says_the_level_of_the_intervals() -> None:
+    told = dict(asked({"log": "log.parquet", "interval": "normal", "confidence": 0.9}))
+    assert told == {"Log": "`log.parquet`", "Intervals": "normal 90 %"}
