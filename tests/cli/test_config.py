@@ -120,4 +120,4 @@ def test_a_file_says_nothing_of_files_of_options(key: str, log: Path, tmp_path: 
     path = mapping(tmp_path, f'{key} = "other.toml"\n' + MAPPING)
     done = call("evaluate", log, "--config", path, "--target", "uniform")
     assert done.exit_code == 2
-    assert repr(key) in done.output or f"`{key}`" in done.output or key in done.output.split("mapping.toml", 1)[1]
+    assert f"unknown key '{key}'" in " ".join(done.output.split())

@@ -30,7 +30,7 @@ _OWN: dict[str, dict[str, Any]] = {
     "predict": {"model": _FILE, "path": _TABLE},
     "select": {"model": _MODELS},
 }
-"""Settings of options in one verb alone; see `questions.options_of`."""
+"""Settings of options in one verb alone; see `verb_options.options_of`."""
 _AT_ONCE = (page_options, json, strict, quiet)
 """What a command prints and writes that reads once, in one thread."""
 

@@ -144,7 +144,7 @@ class QuestionCommand(VerbCommand):
         **known: Any,
     ):
         self._made: list[click.Parameter] | None = None
-        self._verb, self._own, self._more, self._before, self._after = verb, own or {}, more, before, after
+        self._verb, self._own, self._more, self._before, self._after = verb, own, more, before, after
         super().__init__(*given, **known)
 
     @property
