@@ -51,7 +51,6 @@ FOLDS: dict[str, Any] = {
 }
 
 
-@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", FOLDS)
 @given(seed=st.integers(0, 10_000), rows=st.integers(1, 40))
 def test_the_same_under_any_partition(name: str, seed: int, rows: int) -> None:

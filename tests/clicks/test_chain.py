@@ -229,7 +229,6 @@ ODD = {
 }
 
 
-@pytest.mark.turns(3)
 @every
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_logs(name: str, odd: str) -> None:

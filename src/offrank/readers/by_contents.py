@@ -14,7 +14,6 @@ from ..log.schema import ROLES, Columns, check_renamed
 from ..log.source import Source
 from ..wording import Option, Wording
 from .beginning import Beginning
-from .broken_files import sound
 from .clicked_indices import clicks_of_places
 from .column_sets import told_of_all
 from .composite_ids import composed
@@ -24,7 +23,7 @@ from .exposures import with_exposures
 from .files import folders_in
 from .formats.registry import READERS, Reader
 from .long import LongLog
-from .opening import SUFFIXES, passed_over
+from .opening import SUFFIXES, passed_over, sound
 from .refusal import not_joined, not_understood
 from .roles.columns import groups_of
 from .roles.names import CALLED, closeness, may_group

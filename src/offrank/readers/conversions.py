@@ -62,6 +62,11 @@ def clicks_from_ids(
     ways = [clicked if listed else lists_of_one(clicked)]
     if not listed and is_text(clicked.type):
         ways += [_split(clicked, between, flat.id_kind(shown.raw.type)) for between in _BETWEEN]
+    elif isinstance(clicked.type, flat.LISTS) and is_text(clicked.type.value_type):  # which may say that it is none
+        each = flat.lists(clicked, name)
+        there = ~np.asarray(pc.fill_null(is_none(each.values), False))
+        ends = np.append(0, np.cumsum(there))[np.append(0, np.cumsum(each.lengths))]
+        ways += [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), each.values.filter(pa.array(there)))]
     begins = np.cumsum(shown.lengths) - shown.lengths
     numbers, other = np.zeros(int(shown.lengths.sum())), np.ones(len(begins), np.bool_)
     for way in ways:  # the first in which all ids of a row stand in its slate
@@ -76,14 +81,37 @@ def clicks_from_ids(
     return replace(shown, values=numbers, starts=begins, raw=None), other
 
 
-_BETWEEN = ("|", ",", ";", " ")
-"""What may stand between ids in one text, where the whole text is no item of the slate."""
+def clicks_of_items(
+    clicked: pa.Array, items: pa.Array, starts: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the clicks [n] of rows of items from the ids of what was clicked, and the lists that name another item.
+
+    clicked: in each row its own item, if that was clicked; or in each row of a list all that were clicked in it.
+    starts: the first row of each list.
+    """
+    if pa.types.is_floating(clicked.type) and flat.id_kind(items.type) == "whole numbers":
+        clicked = clicked.cast(items.type, safe=False)  # other libraries make fractions of them where some are missing
+    ends, row = np.append(starts, len(items)), np.repeat(np.arange(len(starts)), np.diff(starts, append=len(items)))
+    each = pa.LargeListArray.from_arrays(pa.array(np.arange(len(items) + 1)), items)
+    of_lists = pa.LargeListArray.from_arrays(pa.array(ends), items)
+    own, others = clicks_from_ids(clicked, "", each, "")
+    shared, outside = clicks_from_ids(clicked.take(pa.array(starts)), "", of_lists, "")
+    by_list = np.bincount(row, others, len(starts)) > 0
+    nested = pa.types.is_nested(clicked.type)
+    same = np.asarray(pc.fill_null(pc.list_value_length(clicked), 0)) if nested else flat.id_codes(clicked, "")
+    differ = np.bincount(row, same != same[starts][row], len(starts)) > 0
+    return np.where(by_list[row], shared.values, own.values), by_list & (outside | differ)
+
+
+_BETWEEN = (r"[|]", ",", ";", r"\s+", "/", "[+]", "&", "~")
+"""What may stand between ids in one text, where the whole text is no item of the slate: patterns."""
 
 
 def _split(column: pa.Array, between: str, kind: str) -> pa.Array:
     """Return the parts of each text as a list, of whole numbers where ids are of that kind."""
-    parts = pc.split_pattern(column.cast(pa.large_string()), between)
-    values = pc.utf8_trim_whitespace(parts.values)
+    bare = pc.replace_substring_regex(column.cast(pa.large_string()), rf"^[\[({{\s]+|(\s|{between}|[\])}}])+$", "")
+    parts = pc.split_pattern_regex(bare, between)
+    values = pc.utf8_trim(parts.values, " '\"")
     if kind == "whole numbers":
         values = pc.if_else(pc.match_substring_regex(values, r"^-?\d{1,18}$"), values, None).cast(pa.int64())
     return pa.ListArray.from_arrays(parts.offsets.cast(pa.int32()), values)
@@ -92,12 +120,12 @@ def _split(column: pa.Array, between: str, kind: str) -> pa.Array:
 def lists_of_one(column: pa.Array) -> pa.Array:
     """Return a list per value, empty where there is none: null, -1, or a text that says so."""
     column = flat.plain_column(column)
-    column = pc.if_else(_is_none(column), pa.scalar(None, column.type), column)
+    column = pc.if_else(is_none(column), pa.scalar(None, column.type), column)
     ends = np.append(0, np.cumsum(~flat.nulls(column)))
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), column.drop_null())
 
 
-def _is_none(column: pa.Array) -> pa.Array:
+def is_none(column: pa.Array) -> pa.Array:
     """Return which ids stand for none."""
     if is_text(column.type):
         return pc.is_in(pc.utf8_lower(column.cast(pa.large_string())), pa.array(sorted(NO), pa.large_string()))

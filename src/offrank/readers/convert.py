@@ -27,8 +27,7 @@ from .json_text import BadCell, from_json
 from .log import opened
 from .long import LongLog
 from .protection import has_checksums
-from .tables import Piece
-from .unified_types import in_types, unified, unified_table
+from .tables import Piece, in_types, unified, unified_table
 from .wide import WideLog
 
 _GROUP_ROWS = 131_072

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.json
 
 from ..errors import EmptyLogError, LogError
-from . import _kernels_json
+from . import _kernels_bytes
 from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
@@ -271,7 +271,7 @@ def _lines(stream: Any) -> Iterator[bytes]:
             array = block.startswith(b"[") if block else None
         if array:
             data = np.frombuffer(block, np.uint8).copy()
-            _kernels_json.into_lines(data, state)
+            _kernels_bytes.into_lines(data, state)
             block = data.tobytes()
         if end := block.rfind(b"\n") + 1:
             whole = b"".join([*rest, block[:end]])

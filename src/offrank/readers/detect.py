@@ -89,8 +89,8 @@ def detect_clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, ro
     A column that is called as the role and was not given holds numbers, or nothing where there was no click.
     rows: the first rows, if they were read.
     """
-    list_of, click = ("slate", "clicks") if is_wide else ("position", "click")
-    columns = said.get(list_of, list_of), said.get(click, click)
+    wanted = ("slate", "clicks") if is_wide else ("position", "click", "item", "impression")
+    columns, click = tuple(said.get(role, role) for role in wanted), wanted[1]
     plain: ClicksAs = "values" if said else "numbers"
     inner = getattr(table, "folded", table)
     if click not in said and {*columns} <= {*table.names} and not may_be_null(table, columns[1]):

@@ -1,13 +1,23 @@
-"""Files behind a path, a folder, a glob or a list of those."""
+"""Files behind a path, a folder, a glob or a list of those.
+
+A log may be read more than once, so what comes from standard input and pipes is kept until the process ends.
+"""
 
 from __future__ import annotations
 
+import atexit
 import errno
 import fnmatch
 import glob
+import os
 import re
+import shutil
+import sys
+import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -16,10 +26,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
+from ..language.files import scratch
 from ..language.from_text import nothing_at
 from ..language.outputs import refuse_undecodable
 from .file_kinds import HEAD, packing
-from .standard_input import KEPT, spooled
 
 SQL, SPARK = "duckdb:", "spark:"
 """What a text begins with that is no path: an SQL query, the name of a table of Spark."""
@@ -30,6 +40,8 @@ _NOTE = re.compile(
     r"|.*\.(md|rst|pdf|html?|docx?)",
     re.IGNORECASE,
 )
+STANDARD_INPUT, KEPT = "-", "standard-input"
+"""What stands for standard input, and the name of the file that it is kept in."""
 _OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 
@@ -233,3 +245,32 @@ def suffix(path: str | PurePath) -> str:
     """Return the suffix that gives a file's format, without that of its compression."""
     plain = [s for s in PurePath(path).suffixes if s not in (".gz", ".zst", ".bz2", ".lz4")]
     return plain[-1] if plain else ""
+
+
+def spooled(path: str) -> str:
+    """Return the path of a file with what comes from a pipe, `-` for standard input; any other path as it is."""
+    name = Path(path)
+    if not (name.is_fifo() or (path == STANDARD_INPUT and not name.exists())):
+        return path
+    if path == STANDARD_INPUT and sys.stdin.isatty():
+        raise UsageError("nothing is piped into standard input", "write `offrank inspect - < log.csv`")
+    return _kept(path, name.stat().st_ino if path != STANDARD_INPUT else 0)
+
+
+@cache
+def _kept(path: str, _pipe: int) -> str:
+    """Copy a pipe to a temporary file, once, which is deleted when the process ends. _pipe: which of this name."""
+    folders = ExitStack()
+    folder = folders.enter_context(scratch(Path(tempfile.gettempdir()), "offrank-"))
+    folder.chmod(0o700)
+    atexit.register(_remove, folders, os.getpid())
+    kept = folder / (KEPT if path == STANDARD_INPUT else "pipe")
+    with ExitStack() as open_files, kept.open("wb") as file:
+        pipe = sys.stdin.buffer if path == STANDARD_INPUT else open_files.enter_context(Path(path).open("rb"))
+        shutil.copyfileobj(pipe, file, 1 << 20)
+    return str(kept)
+
+
+def _remove(folders: ExitStack, process: int) -> None:
+    if os.getpid() == process:  # a child of a fork leaves it to its parent
+        folders.close()

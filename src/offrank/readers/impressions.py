@@ -20,9 +20,8 @@ from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.rules import Faults
 from . import flat
-from .conversions import RAW
-from .tables import MOST_ROWS, Piece, Table, TableOver, all_pieces
-from .unified_types import unified_table
+from .conversions import RAW, clicks_of_items
+from .tables import MOST_ROWS, Piece, Table, TableOver, all_pieces, unified_table
 
 _LOWEST = 1000
 """The highest rank number allowed where ranks may be missing: slates are as long as their largest rank."""
@@ -84,6 +83,15 @@ class Rows:
         self._counted[column] = {"top": top, "kept": kept, "closed": closed}, order, begin
         return wrong
 
+    def count_clicks(self, name: str, item: str) -> NDArray[np.bool_]:
+        """Put numbers in the place of the ids of clicked items; return the impressions that name other items."""
+        data = self.piece.data
+        clicks, wrong = clicks_of_items(data.column(name), data.column(item), self.starts)
+        data = data.append_column(RAW + name, data.column(name))
+        place = data.schema.get_field_index(name)
+        self.piece = replace(self.piece, data=data.set_column(place, name, pa.array(clicks)))
+        return wrong
+
     def ordered(self, name: str, rank: str) -> pa.Array:
         """Return a column as a list per impression, in the order of a column of ranks; null at a missing rank."""
         _, order, begin = self._counted[rank]
@@ -131,9 +139,8 @@ def lists_of(values: pa.Array, lengths: Integers) -> pa.Array:
 
 def lists_between(values: pa.Array, offsets: Integers) -> pa.Array:
     """Return values as lists that begin and end at these offsets."""
-    values = (
-        pa.nulls(len(values), pa.float64()) if pa.types.is_null(values.type) else values
-    )  # lists of none are broken
+    if pa.types.is_null(values.type):  # lists of none are broken
+        values = pa.nulls(len(values), pa.float64())
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
 
 

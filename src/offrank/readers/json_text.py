@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from . import _kernels_json
+from . import _kernels_bytes
 
 _NULL = re.compile(rb"\s*n")
 _DEEPEST = 500
@@ -37,7 +37,7 @@ def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
     if _NULL.match(lines):
         raise pa.ArrowInvalid("a row is null, not an object")
     data = np.frombuffer(lines, np.uint8)
-    if _kernels_json.deepest(data, False) > _DEEPEST and _kernels_json.deepest(data, True) > _DEEPEST:
+    if _kernels_bytes.deepest(data, False) > _DEEPEST and _kernels_bytes.deepest(data, True) > _DEEPEST:
         raise pa.ArrowInvalid(f"a value has more than {_DEEPEST} nested brackets")
     read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     return pyarrow.json.read_json(pa.BufferReader(lines), read, how)

@@ -27,9 +27,8 @@ from .conversions import ClicksAs
 from .decode import Duplicates
 from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
-from .tables import Piece, Table, TableOver, all_pieces, first_piece, outline, place
+from .tables import Piece, Table, TableOver, all_pieces, first_piece, outline, place, unified_table
 from .unfolding import UnfoldedTable
-from .unified_types import unified_table
 from .wide import Gaps, Invalid, WideLog
 
 FROM_0 = ", positions from 0"
@@ -161,7 +160,9 @@ class LongLog:
         text += [{**self.groups, **self.renamed}.get(role, role) for role in sorted(needed.clusters)]
         text += [*needed.keys, *needed.labels, *joined_columns(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
+        text += [self.column("click")] * (self.clicks_as == "items")
         numbers += [name for role in ("position", "click") if self._is_number(given.schema, name := self.column(role))]
+        numbers = [name for name in numbers if name not in text]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings, *needed.numbers], pa.float64())
         return cast("Table", given.typed(kinds if given.kind == "json" else kinds | dict.fromkeys(text, pa.string())))
 
@@ -290,7 +291,7 @@ class _WideTable(TableOver):
             return data
         for role, converted in (("click", conversions.click_numbers), ("position", conversions.positions)):
             name = self.log.column(role)
-            if name in data.schema.names:
+            if name in data.schema.names and (role, self.log.clicks_as) != ("click", "items"):
                 raw = data.column(name) if conversions.is_text(data.column(name).type) else None
                 place = data.schema.get_field_index(name)
                 found = converted(data.column(name))
@@ -308,7 +309,9 @@ class _WideTable(TableOver):
         """
         log, needed = self.log, self.log.needed
         faults, close = Faults(np.zeros(len(rows.of_row), np.int16)), log.gaps == "close"
-        item, position = log.column("item"), log.column("position")
+        item, position, click = log.column("item"), log.column("position"), log.column("click")
+        if log.clicks_as == "items" and click in rows.piece.data.schema.names:
+            faults.mark(rows.count_clicks(click, item)[rows.of_row], rules.CLICKED_OUTSIDE, click)
         kept = needed.holes and not close
         rule = rules.BAD_RANK if kept else rules.BAD_POSITION
         faults.mark(rows.count(position, log.noted.get("top", 1), kept=kept, closed=close), rule, position)
@@ -326,7 +329,7 @@ class _WideTable(TableOver):
             return rows
         if log.invalid == "raise":
             raise error
-        return rows.without(faults, {log.column("click"), log.column("reward")}, self._earned(rows))
+        return rows.without(faults, {click, log.column("reward")}, self._earned(rows))
 
     def _earned(self, rows: Rows) -> Floats:
         """Return the reward of each impression, or the sum of its clicks; NaN where neither was read."""

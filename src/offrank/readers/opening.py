@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -13,11 +15,13 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
+from ..log.rules import BROKEN_FILE
+from ..wording import Option, Wording
 from .column_sets import LOOKED_AT
 from .file_kinds import kind_of, stored
 from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, suffix, unread_files
 from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
-from .tables import MemoryTable, Table, refuse_twice, row_count, table_of_dicts
+from .tables import MemoryTable, Table, all_pieces, refuse_twice, row_count, table_of_dicts
 from .unfolding import documents
 
 SUFFIXES = {
@@ -267,3 +271,38 @@ def _content(files: Files, path: str) -> str:
     if stored(head) is not None and files.packed(path):
         raise LogError(f"{path} is a compressed file of kind {found}", "unpack it, for example with `gunzip`")
     return found
+
+
+def sound(table: Table) -> tuple[Table, dict[str, int]]:
+    """Return a table without its broken files, and what was left out: rule and name of each.
+
+    Every file is read once, all columns of it: that which is left out depends on the files alone.
+
+    Raises:
+        UsageError: the table is not of files.
+        LogError: all files are broken.
+    """
+    given: Any = table
+    files: Any = getattr(table, "files", None)
+    if not isinstance(files, Files):
+        raise UsageError(
+            f"{table.describe()} has no files that could be skipped", Wording("omit {}", Option("skip_broken_files"))
+        )
+    each = [replace(given, files=replace(files, paths=(path,))) for path in files.paths]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        found = list(threads.map(_fault, each))
+    broken = {path: error for path, error in zip(files.paths, found, strict=True) if error is not None}
+    kept = tuple(path for path in files.paths if path not in broken)
+    if not kept:
+        raise next(iter(broken.values()))
+    return replace(given, files=replace(files, paths=kept)), {f"{BROKEN_FILE} {path}": 1 for path in broken}
+
+
+def _fault(table: Table) -> LogError | None:
+    """Read a table; return the error of the first rows that cannot be read."""
+    try:
+        for _ in all_pieces(table, table.names):
+            pass
+    except LogError as error:
+        return error
+    return None

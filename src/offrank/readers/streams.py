@@ -65,10 +65,7 @@ def _of_fair_size(found: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> 
         if not waiting:
             rows = size = 0
         waiting.append(chosen)
-        rows, size = (
-            rows + len(data),
-            size + flat.size(data),
-        )  # of all columns, since they may share their memory
+        rows, size = rows + len(data), size + flat.size(data)  # of all columns, since they may share their memory
         if rows >= MOST_ROWS or size >= _BYTES:  # before the next is made, which may be large
             yield from _joined(waiting)
     if waiting:

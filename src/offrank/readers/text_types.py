@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import LogError
-from . import _kernels_text
+from . import _kernels_bytes
 
 _MANY_DIGITS = re.compile(rb"\d{19}")
 _FAULT = re.compile(
@@ -61,7 +61,7 @@ def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError], point: str 
     _, ends, letters = texts.buffers()
     if len(texts) and not texts.offset and letters is not None:
         ends, letters = np.frombuffer(ends, np.int32, len(texts) + 1), np.frombuffer(letters, np.uint8)
-        found, empty = _kernels_text.plain_numbers(letters, ends)
+        found, empty = _kernels_bytes.plain_numbers(letters, ends)
         if empty == texts.null_count:
             return pa.array(found, mask=np.asarray(texts.is_null())) if empty else pa.array(found)
     texts = pc.utf8_trim_whitespace(texts)

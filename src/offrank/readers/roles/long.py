@@ -9,11 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.rules import DUPLICATE
-from .. import conversions
+from .. import conversions, flat
 from ..conversions import ClicksAs
 from ..description import Description, RoleEvidence
+from ..json_text import BadCell
 from . import names
 from .choice import Roles, best_named, not_after_others
 from .columns import Column, alike, always_falls, is_constant, of_values, share_of_repeats
@@ -48,7 +50,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False)
         lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_ITEM, "")
         return Description("none", roles.found, lacks=lacks, instead=instead)
     lacks = _counts(columns, roles.taken)
-    if not lacks and not _clicks(roles, columns, run):
+    if not lacks and not (_clicks(roles, columns, run) or _clicked(roles, rows, columns)):
         lacks = _no_click(columns, roles.taken)
     _beside(roles, columns, run.groups)
     instead = _CLOSE if run.top > 1 and not (lacks or closed) else ""
@@ -260,12 +262,41 @@ _BY_CHANCE = 5.0
 """How many items would come twice in a list by chance, at least, where a column is not called an item."""
 
 
-def clicks_in_rows(rows: pa.Table, position: str, click: str) -> ClicksAs:
-    """Tell how the clicks of a long table are written: empty where nothing was clicked, if none of them is 0."""
+def clicks_in_rows(rows: pa.Table, position: str, click: str, item: str, impression: str) -> ClicksAs:
+    """Tell how the clicks of a long table are written: empty where nothing was clicked, if none of them is 0.
+
+    As ids, if they are those of items: of the row alone, or in each row of all that were clicked in its list.
+    """
     columns = of_values(rows)
+    if impression in columns and item in columns and _are_items(rows, columns, click, item, impression):
+        return "items"
     if click not in columns or position not in columns or not len(columns[position].positions):
         return "values"
     shown = ~np.isnan(columns[position].positions)
     found = columns[click].numbers
     known = found[~np.isnan(found)]
     return "filled" if len(found) and np.isnan(found[shown]).any() and (known > 0).all() else "values"
+
+
+def _clicked(roles: Roles, rows: pa.Table, columns: Mapping[str, Column]) -> bool:
+    """Give the role of the click to a column that is called so and holds ids of items; whether there is one."""
+    named = (name for name in rows.column_names if name not in roles.taken and names.closeness("click", name) >= 2)
+    lists = roles.found["item"].column, roles.found["impression"].column
+    if ids := [name for name in named if _are_items(rows, columns, name, *lists)]:
+        roles.choose("click", ids, "its ids are items of the list")
+        roles.notes["click"] = "the ids of clicked items"
+    return bool(ids)
+
+
+def _are_items(rows: pa.Table, columns: Mapping[str, Column], click: str, item: str, impression: str) -> bool:
+    """Whether a column holds the ids of clicked items, and could hold no numbers of clicks."""
+    column = flat.plain_column(conversions.whole_column(rows.column(click)))
+    numbers = columns[click].numbers if click in columns else np.empty(0)
+    if len(numbers) and np.nanmax(numbers) <= 1:
+        return False
+    begins = np.append(True, np.diff(columns[impression].groups) != 0)
+    try:
+        clicks, wrong = conversions.clicks_of_items(column, columns[item].data, np.flatnonzero(begins))
+    except (ColumnError, BadCell):
+        return False
+    return bool(clicks.any() and wrong.mean() <= (_FEW if len(numbers) else 0.5))

@@ -394,7 +394,7 @@ def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
     shown, found = lists.get(slate), lists.get(clicks)
     if shown is None or found is None:
         return "values"
-    if found.ids is not None and not found.beside(shown) and found.within(shown):
-        return "items"
+    if found.ids is not None and not found.beside(shown) and (found.within(shown) or (found.numbers == -1).any()):
+        return "items"  # or texts that are no clicks
     known = found.numbers[~np.isnan(found.numbers)]
     return "filled" if len(known) < len(found.numbers) and (known > 0).all() else "values"

@@ -1,7 +1,7 @@
 """Unfolding: columns of structs, JSON and packed text become plain columns and lists, before a table is read as a log.
 
-`structs` takes Arrow's own nested types apart, `texts` tells which columns of text hold more than a text, `cells` reads
-their cells, `table` does both lazily, and `ranked` puts lists in the order of positions that stand beside them.
+`texts` tells which columns of text hold more than a text, `cells` reads their cells, `table` unfolds these and Arrow's
+own nested types lazily, and `ranked` puts lists in the order of positions that stand beside them.
 """
 
 from __future__ import annotations

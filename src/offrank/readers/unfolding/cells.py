@@ -14,10 +14,11 @@ import pyarrow.json
 
 from ...log.batch import Integers
 from .. import flat
+from ..conversions import is_none
 from ..json_text import BadCell, parsed
 
-BRACKETS = r"(?s)^[\[({]\s*(.*?)\s*[\])}]$"
-"""A list as some libraries print it; JSON is another form."""
+BRACKETS = r"(?s)^[\[({]\s*(.*?)\s*,?\s*[\])}]$"
+"""A list as some libraries print it, or a tuple of Python; JSON is another form."""
 WHOLE = r"^-?(0|[1-9]\d{0,17})$"
 """An integer, as it would be written again: `007` is a text."""
 NUMBER = r"^(-?((0|[1-9]\d{0,17})(\.\d*)?|\.\d+)([eE][-+]\d+)?|nan|NaN)$"
@@ -127,12 +128,16 @@ class _Printed(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens with a separator between them, `a|b|c`; a space is any white space. paired: each has a click, `a-0`."""
+    """Tokens with a separator between them, `a|b|c`; a space is any white space. paired: each has a click, `a-0`.
+
+    few: there may be none, which a word may say, such as `-` or `none`.
+    """
 
     separator: str
     value: pa.DataType
     brackets: bool = False
     paired: bool = False
+    few: bool = False
 
     @property
     def kind(self) -> pa.DataType:
@@ -169,7 +174,7 @@ class Tokens:
             if len(fine) and not pc.all(fine).as_py():
                 raise BadCell(int(np.argmin(np.asarray(fine))), name, "is not a list in brackets", _SAME)
             texts = pc.replace_substring_regex(texts, BRACKETS, r"\1")
-        bare = pc.fill_null(pc.equal(texts, ""), True)
+        bare = pc.fill_null(is_none(texts) if self.few else pc.equal(texts, ""), True)
         null = texts.is_null() if self.brackets else bare
         texts = pc.if_else(bare, pa.scalar(None, pa.string()), texts)
         split = pc.utf8_split_whitespace(texts) if self.separator == " " else pc.split_pattern(texts, self.separator)

@@ -18,12 +18,14 @@ from ..roles import names
 from ..tables import Table, once_only
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
+_OF_ITEMS = ("item", "position", "click")
+"""Roles of a row for each item: what was clicked of numbered columns stands beside no other item."""
 _CALLED_SO = 2
 """How well names must fit those of an item and of a click; see `roles.names.closeness`."""
 
 
 def in_lists_by_number(table: Table) -> Table:
-    """Return a table with lists in the place of numbered columns, if some of them are called items and some clicks.
+    """Return a table with lists in the place of numbered columns, if some are called items and others, or one, clicks.
 
     A place without an item has no value in any list. The same table if it has no such columns.
     """
@@ -32,11 +34,13 @@ def in_lists_by_number(table: Table) -> Table:
     clicks = [name for name in groups if _called_either("click", "used", name) and name not in items]
     others = [name for name in groups if name not in clicks]
     items = others if not items and len(others) == 1 else items  # what is clicked, whatever it is called
-    if len(items) != 1 or not clicks or once_only(table):
+    called = {role: [one for one in table.names if names.closeness(role, one) >= names.CALLED] for role in _OF_ITEMS}
+    beside = clicks or ([] if called["item"] or called["position"] else called["click"])
+    if len(items) != 1 or not beside or once_only(table):
         return table
     shown = groups[items[0]]
     alike = {name: group for name, group in groups.items() if len(group) == len(shown) and name not in table.names}
-    if not {items[0], clicks[0]} <= alike.keys():
+    if not {items[0], *clicks[:1]} <= alike.keys():
         return table
     computed: dict[str, Computed] = {
         name: (tuple(dict.fromkeys((*group, *shown))), partial(_gathered, group, shown))

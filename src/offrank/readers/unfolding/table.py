@@ -1,4 +1,7 @@
-"""Tables as they are after unfolding: lazily, batch by batch, with the row numbers of what they were made from."""
+"""Tables as they are after unfolding: lazily, batch by batch, with the row numbers of what they were made from.
+
+Structs, and lists of them, give columns with dotted names: `items: list<struct<sku, click>>` has `items.sku`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,7 +25,6 @@ from ..json_text import BadCell
 from ..tables import Piece, Table, once_only, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
-from .structs import Path, kind_at, leaves, taken
 from .texts import text_forms
 
 _ROWS = 1000
@@ -34,6 +37,9 @@ _LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
 """Roles of columns that hold lists in the wide layout."""
 _DOCUMENT = "_source"
 """The column of an exported index that holds the document of each row."""
+Path = tuple[str, ...]
+"""The fields that lead from a column to what is taken out of it."""
+_OF_LISTS = (*flat.LISTS, pa.FixedSizeListType, pa.ListViewType, pa.LargeListViewType)
 FirstRows = Callable[..., pa.Table]
 """As `few_rows`."""
 
@@ -216,3 +222,39 @@ def _schema(table: Table, renamed: Mapping[str, str], look: FirstRows) -> pa.Sch
         return known
     own = renamed.get("slate", "slate") in names or {renamed.get(r, r) for r in ("impression", "item")} <= names
     return None if own and names.issuperset(renamed.values()) else look(table, table.names, 1).schema
+
+
+def leaves(kind: pa.DataType, *, listed: bool = False) -> Iterator[Path]:
+    """Yield the way to each plain value or list of a type; one empty way where there is nothing to take apart.
+
+    listed: whether a list was met on the way: lists in the structs of a list stay as they are.
+    """
+    inner = kind.value_type if isinstance(kind, _OF_LISTS) and not listed else kind
+    if pa.types.is_struct(inner) and inner.num_fields:
+        within = listed or inner is not kind
+        yield from ((field.name, *rest) for field in inner for rest in leaves(field.type, listed=within))
+    else:
+        yield ()
+
+
+def taken(column: pa.Array, path: Path) -> pa.Array:
+    """Return what lies at the end of a path: a value per row, or a list per row if a list was met on the way."""
+    for name in path:
+        column = _child(flat.plain_column(column), name)
+    return column
+
+
+def kind_at(kind: pa.DataType, path: Path) -> pa.DataType:
+    """Return the type of what lies at the end of a path."""
+    return taken(pa.array([], kind), path).type
+
+
+def _child(column: pa.Array, name: str) -> pa.Array:
+    """Return one field of structs, or of the structs in lists; what is null has null fields."""
+    if pa.types.is_struct(column.type):
+        return pc.struct_field(column, [column.type.get_field_index(name)])
+    column = flat.plain_list(column)
+    offsets = np.asarray(column.offsets)
+    held = column.values.slice(offsets[0], offsets[-1] - offsets[0])  # of this slice alone
+    null = column.is_null() if column.null_count else None
+    return type(column).from_arrays(pa.array(offsets - offsets[0]), _child(flat.plain_column(held), name), mask=null)

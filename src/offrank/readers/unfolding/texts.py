@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from ...errors import ColumnError
 from ...log.batch import Integers
 from .. import flat
 from ..json_text import BadCell
+from ..roles.names import CALLED, closeness
 from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_json, as_text
 
 _SEPARATORS = ("|", ";", ",", " ")
@@ -63,25 +64,49 @@ def text_forms(sample: pa.Table, named: Collection[str], lists: Callable[[], pa.
         others = [packed.get(other) for other in every if other != name and _same(every[other], one.lengths)]
         if one.sure or one.likely(others, _is_list_name(name), name in named):
             found[name] = one.form
-    return found | _taken(sample, [one for name, one in packed.items() if name in found], found)
+    return found | _taken(sample, {name: one.tokens for name, one in packed.items() if name in found}, found, lists)
 
 
-def _taken(sample: pa.Table, lists: Sequence[_Packed], found: Collection[str]) -> dict[str, Form]:
-    """Return the other columns that hold some tokens of lists in text, such as what was clicked of those shown."""
-    others = [name for name in sample.column_names if name not in found and _is_list_name(name)]
-    tried = ((name, _taken_from(as_text(_one(sample.column(name))), one)) for name in others for one in lists)
+def _taken(
+    sample: pa.Table, shown: Mapping[str, pa.Array], found: Mapping[str, Form], lists: Callable[[], pa.Table]
+) -> dict[str, Form]:
+    """Return the other columns that hold some ids of lists in text, such as what was clicked of those shown.
+
+    shown: the ids in lists that are found. lists: makes the columns of lists.
+    """
+    cells = {name: as_text(_one(sample[name])) for name in sample.column_names if not isinstance(found.get(name), Json)}
+    called = {name: closeness("click", name) >= CALLED for name in cells}
+    taken = [name for name in cells if called[name] or (name not in found and _is_list_name(name))]
+    taken = [name for name in taken if any(_any(cells[name], re.escape(one)) for one in _SEPARATORS)]
+    if taken:
+        beside = lists()
+        columns = {**cells, **{name: _one(beside[name]) for name in beside.column_names}}
+        each = {name: _ids(column) for name, column in columns.items() if name not in shown}
+        shown = {**shown, **{name: as_text(ids) for name, ids in each.items() if ids is not None}}
+    tried = (
+        (name, _taken_from(cells[name], shown[own], called[name])) for name in taken for own in shown if own != name
+    )
     return {name: form for name, form in tried if form is not None}
 
 
-def _taken_from(column: pa.Array, shown: _Packed) -> Tokens | None:
-    """Return how a column holds some tokens of lists, such as those that were clicked, written as the lists are."""
-    form = Tokens(shown.form.separator, shown.form.value, shown.form.brackets)
+def _ids(column: pa.Array) -> pa.Array | None:
+    """Return the ids in a column of lists, or of lists in JSON; None if it holds none."""
     try:
-        tokens, _, _ = form.cut(column)
-    except BadCell:
+        values = flat.lists(column, "").values
+    except (ColumnError, BadCell):
         return None
-    several = pc.any(pc.match_substring(column, form.separator)).as_py()
-    return form if several and pc.all(pc.is_in(tokens, shown.tokens)).as_py() else None
+    return None if pa.types.is_nested(values.type) or pa.types.is_floating(values.type) else values
+
+
+def _taken_from(column: pa.Array, shown: pa.Array, few: bool) -> Tokens | None:
+    """Return how a column holds some ids of lists, such as those that were clicked. few: see `Tokens`."""
+    brackets = _all(column, BRACKETS)
+    for separator in _SEPARATORS:
+        form = Tokens(separator, _typed(shown), brackets, few=few)
+        tokens = form.cut(column)[0]
+        if len(tokens) and _any(column, re.escape(separator)) and pc.all(pc.is_in(tokens, shown)).as_py():
+            return form
+    return None
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:

@@ -1,8 +1,11 @@
-"""Compiled loops over the bytes of JSON: an array into lines, and how deep values are nested."""
+"""Compiled loops over bytes: JSON into lines, how deep it is nested, whole numbers as they are written, a checksum."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..language.compiled import jit
+from ..log.hashing import ODD
 
 _QUOTE, _BACKSLASH, _COMMA, _SPACE, _NEWLINE = 34, 92, 44, 32, 10
 _OPEN, _CLOSE, _ENDS = (91, 123), (93, 125), (10, 13)
@@ -60,3 +63,50 @@ def deepest(data, texts):
             depth += (byte == 91) + (byte == 123) - (byte == 93) - (byte == 125)
             most = max(most, depth)
     return most
+
+
+_MINUS, _ZERO, _DIGITS = 45, 48, 18
+
+
+@jit
+def plain_numbers(letters, ends):
+    """Return ([n] numbers, 0 for empty texts; how many texts are empty, -1 if one is no plain number).
+
+    letters: [bytes] of the texts, one after another; ends: [n + 1] where each begins and ends. Numbers of more than 18
+    digits are left to who asks.
+    """
+    found, empty = np.zeros(len(ends) - 1, np.int64), 0
+    for text in range(len(found)):
+        at, end = ends[text], ends[text + 1]
+        if at == end:
+            empty += 1
+            continue
+        negative = letters[at] == _MINUS
+        at += negative
+        if at == end or end - at > _DIGITS or (letters[at] == _ZERO and (negative or end - at > 1)):
+            return found, -1
+        value = 0
+        for place in range(at, end):
+            digit = np.int64(letters[place]) - _ZERO
+            if digit < 0 or digit > 9:
+                return found, -1
+            value = 10 * value + digit
+        found[text] = -value if negative else value
+    return found, empty
+
+
+@jit
+def mixed(words):
+    """Return four hashes, each of every fourth word [4]: a changed word changes its hash."""
+    a = b = c = d = ODD
+    half = np.uint64(32)
+    for i in range(0, len(words), 4):
+        a = (a ^ words[i]) * ODD
+        b = (b ^ words[i + 1]) * ODD
+        c = (c ^ words[i + 2]) * ODD
+        d = (d ^ words[i + 3]) * ODD
+        a ^= a >> half
+        b ^= b >> half
+        c ^= c >> half
+        d ^= d >> half
+    return np.array([a, b, c, d])
