@@ -92,6 +92,43 @@ def test_rows_that_earned_more_are_told_with_both_means() -> None:
     assert asked(log).verdict.trust == "with care"
 
 
+def test_more_lists_with_a_reward_are_told_where_a_few_large_rewards_hide_them() -> None:
+    """One row in 1,000 earns 10,000: means differ by chance; half of the rows left out earn 1, a tenth of the others.
+
+    Both shares differ by (s - r) / sqrt(p (1 - p) (1/200 + 1/1800)).
+    """
+    log = []
+    for row in rows():
+        number, lost = row["request"], row["request"] % 10 == 0
+        reward = 10_000.0 if number % 1000 == 7 else float(number % 20 == 0 if lost else number % 10 == 3)
+        log.append({**(twice(row) if lost else row), "reward": reward})
+    found = told(asked(log))
+    assert found is not None
+    assert found[0] == "warning"
+    share, others, every = 100 / 200, (180 + 20 + 2) / 1800, (100 + 202) / 2000
+    apart = (share - others) / np.sqrt(every * (1 - every) * (1 / 200 + 1 / 1800))
+    said = (
+        f"50.0 % have a click or a reward, and {100 * others:.1f} % of the others ({apart:.1f} standard errors apart)"
+    )
+    assert said in found[1]
+    assert asked(log).verdict.trust != "sound"
+
+
+@pytest.mark.parametrize("layout", ["lists", "ids", "items", "empty text"])
+def test_clicks_that_are_null_in_all_rows_are_an_error(layout: str, tmp_path: Path) -> None:
+    log: list[dict[str, Any]] = [{**row, "clicks": None} for row in rows()]
+    columns = {"clicks": "clicks"} if layout == "ids" else None
+    source: Any = log
+    if layout == "items":
+        source = [{**one, "click": None} for one in long("any")]
+    if layout == "empty text":
+        source = tmp_path / "log.csv"
+        source.write_text("slate,clicked\n" + "\n".join(f"{'|'.join(row['slate'])}," for row in log) + "\n")
+        columns = {"slate": "slate", "clicks": "clicked"}
+    with pytest.raises(offrank.OffrankError, match=r"null in all rows of .*, so nothing says what was clicked"):
+        offrank.evaluate(offrank.read_log(source, columns=columns), "uniform", "uniform", "ips")
+
+
 def test_rows_whose_outcome_nobody_knows_are_no_reason_for_trust() -> None:
     log = [{**row, "slate": ["a", "a"], "clicks": None} if row["request"] % 5 == 0 else row for row in rows()]
     found = told(asked(log))

@@ -10,11 +10,8 @@ import pytest
 from scipy import optimize, stats
 
 from offrank.inference import Inference
-from offrank.inference.bernstein import bernstein
-from offrank.inference.bootstrap import bootstrap
-from offrank.inference.normal import normal
+from offrank.inference.kinds import bernstein, bootstrap, normal, studentised
 from offrank.inference.registry import Sampling, Side, student
-from offrank.inference.studentised import studentised
 from offrank.log.batch import Floats
 from offrank.sums import (
     Interval,

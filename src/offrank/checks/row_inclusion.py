@@ -31,10 +31,10 @@ class KeptFold(Fold):
     def of(self, batch: LogBatch) -> Floats:
         """Return rows, 1 / p, its variance, p and p^2, of rows without and with a click, and of those of neither.
 
-        Then rows, their outcome and its square; and of those that were left out `LogBatch.dropped` and their number.
+        Then rows, their outcome, its square, those with one, and those left out; of these `LogBatch.dropped`.
         """
         found = np.zeros((5, 5))
-        found[4] = *batch.dropped, sum(rules.skipped_rows(batch.skipped).values()) if batch.skipped else 0
+        found[4], found[3, 4] = batch.dropped, sum(rules.skipped_rows(batch.skipped).values()) if batch.skipped else 0
         outcome = batch.outcome if batch.clicks is None else batch.clicks
         if outcome is None or not len(batch):
             return found
@@ -43,7 +43,7 @@ class KeptFold(Fold):
             click_sums(outcome[:, None], np.empty(len(batch)), kind)
         p, reward = batch.inclusion, batch.reward
         with np.errstate(over="ignore"):
-            found[3, :3] = len(p), reward.sum(), (reward**2).sum()
+            found[3, :4] = len(p), reward.sum(), (reward**2).sum(), np.count_nonzero(reward > 0)
         if not batch.sampled:
             found[:3] += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
             return found
@@ -59,19 +59,27 @@ class KeptFold(Fold):
             variance=(float(variance[0]), float(variance[1])),
             apart=_apart(rows, kept, squares) if rows.all() and (kept < rows).any() else 0.0,
             clicks=not found[2, 0] and bool(rows.any()),
-            **(_left_out(found[3, :3], *found[4].tolist()) if found[4, -1] else {}),
+            **(_left_out(*found[3:]) if found[3, 4] else {}),
         )
 
 
-def _left_out(read: Floats, tested: float, total: float, squares: float, chosen: float, every: float) -> dict[str, Any]:
-    """Return the evidence about rows left out. read: the number of the others, the sum and squares of their outcome."""
-    counts = {"read": int(read[0]), "left_out": int(every), "by_outcome": int(chosen), "tested": int(tested)}
+def _left_out(read: Floats, dropped: Floats) -> dict[str, Any]:
+    """Return the evidence about rows left out. read, dropped: as `KeptFold.of` has them."""
+    tested = float(dropped[0])
+    counts = {"read": int(read[0]), "left_out": int(read[4]), "by_outcome": int(dropped[4]), "tested": int(tested)}
     if not (read[0] and tested):
         return counts
-    means, rows, both = (float(read[1] / read[0]), total / tested), float(read[0] + tested), float(read[1] + total)
-    variance = max(float(read[2] + squares) / rows - (both / rows) ** 2, 0.0)
-    away, error = means[1] - means[0], math.sqrt(variance * (1 / float(read[0]) + 1 / tested))
-    return counts | {"earned": means, "gap": away / error if error > _ROUNDING * abs(away) else 0.0}
+    gap, gap_of_shares = (_gap(read[[0, *of]], dropped[[0, *of]]) for of in ([1, 2], [3, 3]))
+    means, shares = ((float(read[of] / read[0]), float(dropped[of] / tested)) for of in (1, 3))
+    return counts | {"earned": means, "gap": gap, "with_outcome": shares, "gap_of_shares": gap_of_shares}
+
+
+def _gap(read: Floats, others: Floats) -> float:
+    """Return the difference of two means in standard errors. read, others: [3] rows, and a number's sum and squares."""
+    rows, total, squares = (read + others).tolist()
+    variance = max(squares / rows - (total / rows) ** 2, 0.0)
+    away, error = others[1] / others[0] - read[1] / read[0], math.sqrt(variance * (1 / read[0] + 1 / others[0]))
+    return float(away / error) if error > _ROUNDING * abs(away) else 0.0
 
 
 def _apart(rows: Floats, kept: Floats, squares: Floats) -> float:

@@ -80,6 +80,8 @@ class KeptEvidence:
     tested: int = 0  # others of these whose outcome is known
     earned: Both = (0.0, 0.0)  # mean of those read and those tested
     gap: float = 0.0  # between these, in standard errors
+    with_outcome: Both = (0.0, 0.0)  # share of those with any outcome above 0, and how far both are apart
+    gap_of_shares: float = 0.0
     totals: Mapping[str, float] = field(default_factory=dict)  # true numbers, `clicked` and `all`, as far as given
     unread: UnreadRate | None = None  # a column that may be the rate with which rows were kept
 
@@ -153,6 +155,14 @@ def left_out(kept: KeptEvidence) -> Statement | None:
             f"{kept.left_out:,} rows were left out. Where their outcome is known, its mean is {kept.earned[1]:.3g}; "
             f"that of the others is {kept.earned[0]:.3g} ({abs(kept.gap):.1f} standard errors apart).",
             remedy,
+        )
+    if abs(kept.gap_of_shares) > FAR_APART:
+        shares = (percent(share, 1) for share in kept.with_outcome[::-1])
+        message = (
+            "{:,} rows were left out. Where their outcome is known, {} have a click or a reward, and {} of the others"
+        )
+        return warning(
+            f"{message.format(kept.left_out, *shares)} ({abs(kept.gap_of_shares):.1f} standard errors apart).", remedy
         )
     if untested > FEW_LEFT_OUT * (kept.read + kept.left_out):
         than = "they may have earned more or less than others."

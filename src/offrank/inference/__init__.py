@@ -1,4 +1,4 @@
-"""Intervals from named sums: each kind of interval has its own file, which registers it.
+"""Intervals from named sums: kinds of interval register themselves, ours in `kinds.py`.
 
 The sampling distribution of a mean of `offrank.sums`, and the interval that follows from it.
 """

@@ -1,4 +1,4 @@
-"""The registry of interval kinds; each has its own file, which registers it."""
+"""The registry of interval kinds, which register themselves: ours in `kinds.py`."""
 
 from __future__ import annotations
 

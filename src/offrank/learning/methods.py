@@ -7,17 +7,15 @@ from dataclasses import fields, replace
 from ..errors import UsageError
 from ..language.spelling import parse
 from ..wording import nearest
-from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction
 from .examples import Learner, grid
 from .ips import InversePropensity
 from .pi_opt import PiOpt
 from .pl_rank import PLRank
 from .plackett_luce import SlateGradient
-from .poem import Poem
+from .poem import DoublyRobustPoem, Poem, SelfNormalisedPoem
 from .random import Random
 from .regression import Regression
-from .snpoem import SelfNormalisedPoem
 from .sup import LambdaMart, Supervised
 
 METHODS: dict[str, type] = {

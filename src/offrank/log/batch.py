@@ -197,7 +197,8 @@ class LogBatch:
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
     numbers: name -> [n] columns with one number per impression. times: name -> [n] seconds since 1970, NaN for none.
     skipped: rule -> number of rows (or clicks) left out while reading.
-    dropped: [4] of these rows, those whose outcome is known, its sum and its squares; those left out for their outcome.
+    dropped: [5] of these rows, those whose outcome is known, its sum and squares, and how many have one above 0; then
+    those left out for their outcome.
     listed: whether a column has the candidates; if not, they are the items shown, and in a long log those of all rows.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
     run: cache that is kept until the whole log is read. limits: shared with other
@@ -215,7 +216,7 @@ class LogBatch:
     row: NDArray[np.uint64]
     labels: Mapping[str, Labels] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
-    dropped: Floats = field(default_factory=lambda: np.zeros(4))
+    dropped: Floats = field(default_factory=lambda: np.zeros(5))
     file: str = "log"
     base: int = 0
     clusters: Mapping[str, Integers] = field(default_factory=dict)

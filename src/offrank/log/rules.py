@@ -197,7 +197,7 @@ class Faults:
         own = [index for index, (_, column) in enumerate(self.rules, start=1) if column in outcome]
         by_outcome = np.isin(self.which, own)
         known = np.clip(earned[(self.which > 0) & ~by_outcome & np.isfinite(earned)], -_LARGEST, _LARGEST)
-        return np.array([len(known), known.sum(), (known**2).sum(), by_outcome.sum()])
+        return np.array([len(known), known.sum(), (known**2).sum(), (known > 0).sum(), by_outcome.sum()])
 
     def counts(self) -> dict[str, int]:
         """Rule code -> rows that broke it."""

@@ -20,7 +20,7 @@ from .description import Description, RoleEvidence, Unsettled
 from .formats.registry import READERS, Reader
 from .roles import long, wide
 from .roles.scattered import scattered_roles
-from .tables import FIRST_ROWS, Table, first_rows, may_be_null, once_only
+from .tables import FIRST_ROWS, Table, first_rows, may_be_null, once_only, refuse_all_null
 from .unfolding import few_rows
 from .without_slates import lacks_lists
 
@@ -100,6 +100,8 @@ def detect_clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, ro
         return plain
     if rows is None or not {*columns} <= {*rows.column_names}:
         rows = (first_rows if click in said else few_rows)(table, columns)
+    if len(rows) and rows.column(columns[1]).null_count == len(rows):
+        refuse_all_null(table, columns[1])
     found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
     return found if click in said or found == "filled" else plain
 

@@ -39,12 +39,12 @@ class Piece:
     rows: Integers
     base: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
-    dropped: Floats = field(default_factory=lambda: np.zeros(4))
+    dropped: Floats = field(default_factory=lambda: np.zeros(5))
 
     def between(self, start: int, end: int) -> Piece:
         """Return the rows from start to end. What was left out is told with the first."""
         piece = replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
-        return replace(piece, skipped={}, dropped=np.zeros(4)) if start else piece
+        return replace(piece, skipped={}, dropped=np.zeros(5)) if start else piece
 
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""
@@ -171,6 +171,17 @@ def refuse_lacking(table: Table, needed: Iterable[str], remedy: str = "") -> Non
         if name not in table.names:
             remedy = remedy or f"it has {', '.join(table.names)}"
             raise ColumnError(f"{table.describe()} has no column {name!r}", remedy)
+
+
+def refuse_all_null(table: Table, clicks: str) -> None:
+    """Raise if the column of the clicks is null in all rows.
+
+    Raises:
+        ColumnError: it is.
+    """
+    if all(flat.nulls(flat.plain_column(piece.data.column(0))).all() for piece in all_pieces(table, (clicks,))):
+        said = f"{clicks!r} is null in all rows of {table.describe()}, so nothing says what was clicked"
+        raise ColumnError(said, "write the clicks, 0 where an item was not clicked, or name the column that has them")
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ class WideLog:
         alike = not len(sizes) or sizes.max() <= 2 * sizes.mean() + 8
         for some in [rows] if alike else _alike(sizes, rows):
             yield found.batch(some, skipped, dropped)
-            skipped, dropped = {}, np.zeros(4)
+            skipped, dropped = {}, np.zeros(5)
 
 
 def documented(source: Any) -> WideLog | None:
