@@ -126,3 +126,4 @@ def test_no_reader_of_another_format_is_imported(tmp_path: Path) -> None:
     imported = done.stdout.split()
     assert "offrank.readers.wide" in imported
     assert not {f"offrank.readers.{name}" for name in OTHERS} & {*imported}
+    assert "pandas" not in imported, "Arrow imports it for each conversion that it makes itself"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -126,3 +128,24 @@ def test_splitmix64_is_the_published_one() -> None:
     states = np.arange(3, dtype=np.uint64) * hashing.ODD
     assert hashing.hashed(states).tolist() == published
     assert [int(hashing.splitmix64(state)) for state in states] == published
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (pa.array([1, 2, 3], pa.int16())[1:], np.array([2, 3], np.int16)),
+        (pa.array([0.5, None]), np.array([0.5, np.nan])),
+        (pa.array([7, None], pa.int8()), np.array([7, np.nan])),
+        (pa.array([True, False, True, True])[1:], np.array([False, True, True])),
+        (pa.array([], pa.uint32()), np.array([], np.uint32)),
+    ],
+)
+def test_numbers_of_arrow_are_those_of_numpy(column: pa.Array, values: Any) -> None:
+    found = flat.as_numpy(column)
+    assert found.dtype == values.dtype
+    np.testing.assert_array_equal(found, values)
+    assert column.null_count or pa.types.is_boolean(column.type) or not len(found) or not found.flags.writeable
+
+
+def test_truth_values_with_holes_are_numbers_with_holes() -> None:
+    np.testing.assert_array_equal(flat.numbers(pa.array([True, None, False]), "clicks"), [1.0, np.nan, 0.0])

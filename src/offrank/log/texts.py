@@ -26,12 +26,12 @@ class Texts:
     def of(cls, codes: Integers, texts: pa.Array) -> Texts:
         """From codes in any order, which may come several times."""
         known, first = np.unique(codes, return_index=True)
-        return cls(known, texts.take(pa.array(first)))
+        return cls(known, texts.take(pa.Array.from_buffers(pa.int64(), len(first), [None, pa.py_buffer(first)])))
 
     @classmethod
     def none(cls) -> Texts:
         """No texts: all codes are whole numbers."""
-        return cls(np.empty(0, np.int64), pa.array([], pa.large_string()))
+        return cls(np.empty(0, np.int64), pa.nulls(0, pa.large_string()))
 
     def __len__(self) -> int:
         return len(self.codes)

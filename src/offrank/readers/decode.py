@@ -210,7 +210,7 @@ class Decoded:
         if as_numbers:
             kind, held = found.values.type, found.values
             as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
-            found = replace(found, values=held.to_numpy() if as_stored else flat.numbers(held, column))
+            found = replace(found, values=np.from_dlpack(held) if as_stored else flat.numbers(held, column))
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)
