@@ -1,22 +1,38 @@
-"""What each verb of the command line is asked about a log."""
+"""Every verb of the command line, with every registered policy, metric, method and click model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import click
-import numpy as np
 
 import offrank
 from offrank.cli import main
 from offrank.clicks import click_model
+from offrank.clicks.model import CLICK_MODELS
+from offrank.estimators.pseudoinverse.overlap import diagnostics
 from offrank.learning.methods import METHODS
 from offrank.metrics.comparisons import METRICS
-from offrank.testing.metamorphic import Question, Relation, differences, flat_answer
+from offrank.testing.metamorphic import Leaves, flat_answer
 from tests.metamorphic.logs import log
-from tests.metamorphic.spellings import folder, given
+from tests.metamorphic.parts import SAMPLED
+from tests.metamorphic.relations import (
+    BATCHES,
+    CANDIDATES,
+    FILES,
+    NUMBERS,
+    ROWS,
+    TEXT,
+    Excuse,
+    Given,
+    Part,
+    of_readable,
+)
+from tests.metamorphic.spellings import SOME_POLICIES, folder, given, policies, written_out
+from tests.night import some
 
 #: verbs that are not asked about a user's log -> why not
 OWN_LOG = {
@@ -52,6 +68,9 @@ LEARNING: Mapping[str, Mapping[str, Any]] = {
 }
 MODELS = ("new", "tied")
 """Score columns that metrics compare."""
+THIRDS = Excuse("the numbers of rows choose the thirds", (ROWS,))
+ADAGRAD = Excuse("Adagrad takes batches, and a row's candidates, one after another", (CANDIDATES, BATCHES, FILES))
+BY_KEY = Excuse("worlds and documents are drawn in the order of the documents' keys", (NUMBERS, TEXT))
 
 
 def verbs(group: click.Group = main, above: str = "") -> Iterator[str]:
@@ -63,81 +82,120 @@ def verbs(group: click.Group = main, above: str = "") -> Iterator[str]:
             yield f"{above}{name}"
 
 
-def inspected(readable: Any) -> dict[str, Any]:
+def inspected(readable: Any, **options: Any) -> dict[str, Any]:
     """What is found in a log, but for its columns and their types, and for items that are named in words."""
-    found = offrank.inspect(readable).to_dict()
+    found = offrank.inspect(readable, **options).to_dict()
     found["drawn"] = [{name: value for name, value in row.items() if name != "against"} for row in found["drawn"]]
     random = found["logging"]["randomness"]  # which rows are neighbours depends on the hashes of their ids
     found["logging"]["randomness"] = {name: random[name] for name in ("state", "by", "beside")}
-    return {name: value for name, value in found.items() if name not in ("columns", "source")}
+    return {
+        name: value for name, value in found.items() if name not in ("columns", "source", "path", "format", "checksums")
+    }
 
 
-def metrics(shape: str, logging: str) -> Question:
-    """All metrics that a logging policy can answer, of two models."""
-    able = [name for name in METRICS if "refused" not in flat_answer(_metrics(logging, [name]), log(shape).table)]
-    return _metrics(logging, able or list(METRICS))
+def checks() -> Iterator[Part]:
+    """Every logging policy, and every target of one of them."""
+    for shape, name in some([*product(("partial", "ragged"), policies())], 11):
+        yield Part(f"check {name}, {shape}", of_readable(partial(offrank.check, logging=written_out(name))), shape)
+    for name in some(policies(), 8):
+        yield Part(f"check of {name}", of_readable(partial(offrank.check, target=written_out(name))), "ragged")
 
 
-def _metrics(logging: str, names: list[str]) -> Question:
-    return lambda given: offrank.measure(given, MODELS, logging, names)
+def comparisons() -> Iterator[Part]:
+    """What compares targets or estimators, and what looks at the log alone."""
+    targets = {"a": "plackett_luce(new)", "b": "top(tied)"}
+    for shape, logging in product(("partial", "ragged"), ("uniform", "plackett_luce(old)")):
+        ask = partial(offrank.compare, target=targets, logging=logging)
+        yield Part(f"compare by {logging}, {shape}", of_readable(ask), shape)
+    select = partial(offrank.select_estimators, target="top(new)", logging="plackett_luce(old)", worlds=0)
+    yield Part("select estimators", of_readable(partial(select, estimators=("ips", "ipm", "snipm"))))
+    for shape in ("partial", "ragged"):
+        yield Part(f"inspect, {shape}", of_readable(inspected), shape)
 
 
-def learnt(method: str) -> Question:
-    """What a method learns: the settings that it tried, and how the learnt policy does on the test third."""
-    path = folder() / "learnt.npz"
-
-    def ask(readable: Any) -> dict[str, Any]:
-        found = offrank.learn(readable, method, path, epochs=EPOCHS[method], bits=5, **LEARNING.get(method, {}))
-        assert found.tested is not None
-        tried = [
-            {"settings": dict(one.candidate.settings), "ips": one.ips, "snips": one.snips, "pi": one.pi}
-            for one in found.tried
-        ]
-        return {"tried": tried, "features": found.features, "ignored": found.ignored, "tested": found.tested.to_dict()}
-
-    return ask
-
-
-def judged(model: str) -> Question:
-    """A click model learnt from the log, and what it is worth there; the queries and grades are read too."""
-    return lambda readable: offrank.evaluate_clicks(readable, [click_model(model).fit(readable)], labels="grades")
-
-
-def selected(readable: Any) -> Any:
-    """The choice among click models that are learnt in closed form."""
-    models = [click_model(name).fit(readable) for name in ("gctr", "rctr", "rdctr")]
-    return offrank.select_clicks(readable, models, "grades", "plackett_luce(old)", strategy="top-2 ppl: ndcg")
-
-
-def written(model: str) -> Question:
-    """The file that `clicks fit` writes, but for documents, which stand in the order of their keys."""
-    path = folder() / "model.json"
-
-    def ask(readable: Any) -> dict[str, Any]:
-        fitted = offrank.fit_clicks(readable, model, path).fitted
-        tables = {name: sorted(table.tolist()) for name, table in fitted.learnt.parameters.items()}
-        return {"tables": tables, "examination": fitted.model.examination(fitted.learnt.parameters)}
-
-    return ask
-
-
-def broken(ask: Question, shape: str, relations: Sequence[Relation], tolerance: float = 1e-9) -> dict[str, str]:
-    """The relations, by name, after which a question is answered otherwise, each with one of the differences."""
-    before, found = flat_answer(ask, log(shape).table), {}
-    for relation in relations:
-        for where, (one, two) in list(
-            differences(before, flat_answer(ask, changed(shape, relation)), tolerance).items()
-        )[:1]:
-            found[relation.name] = f"{where}: {one!r}, then {two!r}"
-    return found
+def metrics() -> Iterator[Part]:
+    """Every metric, alone and beside the others, by some logging policies."""
+    for (place, logging), shape in product(some([*enumerate(policies())], 8), ("partial", "full")):
+        names = [*METRICS][place % 3 :: 3]
+        ask = partial(beside, logging, shape, names)
+        alone = partial(map, partial(_measured, logging, shape), names)
+        yield Part(f"measure {', '.join(names)} by {logging}, {shape}", ask, shape, alone=alone)
 
 
 @cache
-def changed(shape: str, relation: Relation) -> Any:
-    """The log of a shape, as a relation changes it."""
-    return relation.change(log(shape), np.random.default_rng(3))
+def _measured(logging: str, shape: str, metric: str) -> Leaves:
+    """One metric of the log as it is; empty if it is refused."""
+    ask = partial(offrank.measure, score=MODELS[:1], logging=written_out(logging), metrics=[metric])
+    found = flat_answer(ask, log(shape).table)
+    return {} if "refused" in found else found
 
 
-def methods() -> list[str]:
-    """Every registered way to learn."""
-    return given(METHODS, EPOCHS)
+def beside(logging: str, shape: str, names: list[str], of: Given, **options: Any) -> Any:
+    """Metrics that are not refused, all at once and of several models."""
+    able = [name for name in names if _measured(logging, shape, name)]
+    return offrank.measure(of.readable, MODELS, written_out(logging), able, **options) if able else {}
+
+
+def overlaps() -> Iterator[Part]:
+    """What the pseudoinverse says of pairs of policies."""
+    pairs = [(target, logging) for logging in policies() for target in SOME_POLICIES[:2]]
+    pairs += [(target, "plackett_luce(old)") for target in policies()]
+    for target, logging in some(pairs, 8):
+        ask = partial(diagnostics, target=written_out(target), logging=written_out(logging))
+        yield Part(f"overlap of {target} by {logging}", of_readable(ask))
+    for target in SOME_POLICIES[1:]:
+        ask = partial(diagnostics, target=written_out(target), logging="plackett_luce(old)", samples=15)
+        yield Part(f"sampled overlap of {target}", of_readable(ask), excuses=(SAMPLED,))
+
+
+def methods() -> Iterator[Part]:
+    """Every way to learn."""
+    for name in some(given(METHODS, EPOCHS), 3):
+        shape = "single" if getattr(METHODS[name], "one_slot", False) else "partial"
+        excuses = (THIRDS, ADAGRAD) if shape == "single" or name == "regression" else (THIRDS,)
+        yield Part(f"learn {name}", of_readable(partial(learnt, name)), shape, excuses, tolerance=1e-6)
+
+
+def click_models() -> Iterator[Part]:
+    """Every click model, learnt from the log: its file, and what it is worth there."""
+    names = [name for name in given(CLICK_MODELS, CLICK_MODEL_SPELLINGS) if CLICK_MODEL_SPELLINGS[name]]
+    for question, name in some([*product((judged, written), names)], 2):
+        excuses = (BY_KEY,) if name in DRAWS_BY_KEY else ()
+        ask = partial(question, CLICK_MODEL_SPELLINGS[name])
+        yield Part(f"{question.__name__} {name}", ask, "partial", excuses, tolerance=1e-6)
+    for method in ("all_pairs", "adjacent_chain", "pivot_one"):
+        ask = partial(offrank.harvest_clicks, method=method)
+        yield Part(f"harvest {method}", of_readable(ask), excuses=(BY_KEY,))
+    yield Part("select clicks", selected, tolerance=1e-6)
+
+
+def learnt(method: str, readable: Any, **options: Any) -> dict[str, Any]:
+    """What a method learns: the settings that it tried, and how the learnt policy does on the test third."""
+    arguments = {"epochs": EPOCHS[method], "bits": 5, **LEARNING.get(method, {}), **options}
+    found = offrank.learn(readable, method, folder() / "learnt.npz", **arguments)
+    assert found.tested is not None
+    tried = [
+        {"settings": dict(one.candidate.settings), "ips": one.ips, "snips": one.snips, "pi": one.pi}
+        for one in found.tried
+    ]
+    return {"tried": tried, "features": found.features, "ignored": found.ignored, "tested": found.tested.to_dict()}
+
+
+def judged(model: str, of: Given, **options: Any) -> Any:
+    """A click model learnt from the log, and what it is worth there; the queries and grades are read too."""
+    models = [click_model(model).fit(of.readable, **options)]
+    return offrank.evaluate_clicks(of.readable, models, labels="grades", **options)
+
+
+def selected(of: Given, **options: Any) -> Any:
+    """The choice among click models that are learnt in closed form."""
+    models = [click_model(name).fit(of.readable, **options) for name in ("gctr", "rctr", "rdctr")]
+    how = {"strategy": "top-2 ppl: ndcg", **options}
+    return offrank.select_clicks(of.readable, models, "grades", "plackett_luce(old)", **how)
+
+
+def written(model: str, of: Given, **options: Any) -> dict[str, Any]:
+    """The file that `clicks fit` writes, but for documents, which stand in the order of their keys."""
+    fitted = offrank.fit_clicks(of.readable, model, folder() / "model.json", **options).fitted
+    tables = {name: sorted(table.tolist()) for name, table in fitted.learnt.parameters.items()}
+    return {"tables": tables, "examination": fitted.model.examination(fitted.learnt.parameters)}

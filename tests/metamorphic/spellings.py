@@ -122,6 +122,13 @@ def estimators(models: Mapping[str, Fitted]) -> list[Any]:
     return spelled + [ESTIMATORS[name](models[model]) for name in names for model in MODELS.get(name, ())]
 
 
+def estimator_names() -> list[str]:
+    """The spellings of all of them."""
+    names = given(ESTIMATORS, ESTIMATOR_SPELLINGS)
+    asking = [f"{name}({model})" for name in names for model in MODELS.get(name, ())]
+    return [spelling for name in names for spelling in ESTIMATOR_SPELLINGS[name]] + asking
+
+
 def fitted(log: Any) -> dict[str, Fitted]:
     """The models that estimators ask, learnt from the clicks that no relation changes."""
     names = {name for several in MODELS.values() for name in several}

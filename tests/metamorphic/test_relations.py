@@ -15,6 +15,7 @@ from offrank.errors import OffrankError, UsageError
 from offrank.estimators import estimator
 from offrank.testing.metamorphic import (
     RELATIONS,
+    REWARDS,
     LogTable,
     Relation,
     broken,
@@ -25,10 +26,10 @@ from offrank.testing.metamorphic import (
     scale_rewards,
     shift_rewards,
 )
-from tests.metamorphic.asked import Asked, changed
-from tests.metamorphic.known import unexpected
 from tests.metamorphic.logs import log
-from tests.metamorphic.spellings import EXAMINATION, SOME_POLICIES, estimators, written_out
+from tests.metamorphic.relations import given as changed
+from tests.metamorphic.spellings import EXAMINATION, SOME_POLICIES, written_out
+from tests.night import some
 
 SMALL = LogTable(
     pa.table(
@@ -45,6 +46,7 @@ SMALL = LogTable(
     rankings=("best",),
 )
 RNG = np.random.default_rng(0)
+TARGETS = {name: written_out(name) for name in SOME_POLICIES}
 
 
 def rows(table: pa.Table) -> list[dict[str, Any]]:
@@ -120,20 +122,24 @@ def test_the_same_rows_in_several_files(tmp_path: Path) -> None:
 
 
 def test_scaled_rewards_scale_the_estimates() -> None:
-    here = Asked("partial", "uniform", tuple(map(written_out, SOME_POLICIES)), part=(3, 0))
-    found = here.broken(scale_rewards(2.5))
-    assert {name for _, name in found} <= {name for name in here.able if name.startswith(("direct", "dr"))}
+    question = partial(offrank.evaluate, target=TARGETS, logging="uniform", examination=EXAMINATION)
+    for name, one in some([*changed("partial", ()).estimators.items()], 6):
+        found = broken(partial(question, estimators=one), log("partial"), scale_rewards(2.5, (*REWARDS, "detectable")))
+        if name.startswith("weights"):  # scaled clicks are not those that its model is learnt from, and it says so
+            found = {where: both for where, both in found.items() if ".warnings[" not in where}
+        assert not found or name.startswith(("direct", "dr"))
 
 
 def ask(readable: Any, *, given: Any) -> Any:
-    targets = {name: written_out(name) for name in SOME_POLICIES}
-    return offrank.evaluate(readable, targets, "plackett_luce(old)", given, examination=EXAMINATION)
+    return offrank.evaluate(readable, TARGETS, "plackett_luce(old)", given, examination=EXAMINATION)
 
 
 @pytest.mark.turns(3)
 def test_shifted_rewards_shift_the_estimates() -> None:
-    every = estimators(changed("partial").models)
-    given = [one for one in every if repr(one) != "pi(slots=independent)"]  # which this logging policy is refused
+    every = changed("partial", ()).estimators
+    given = [
+        one for name, one in every.items() if name != "pi(slots=independent)"
+    ]  # which this logging policy is refused
     relation = shift_rewards(0.75, given, factor=2.0)
     weighed = [one for one in given if not repr(one).startswith(("direct", "dr"))]
     check_relation(partial(ask, given=weighed), log("partial"), relation)
@@ -229,7 +235,3 @@ def test_ends_of_intervals_near_zero_are_roots() -> None:
     assert differences({"a.low": 1e-8}, {"a.low": 0.0}) == {}
     assert differences({"a.low": 1e-6}, {"a.low": 0.0}) != {}
     assert differences({"a.value": 1e-8}, {"a.value": 0.0}) != {}
-
-
-def test_an_unknown_combination_and_a_mended_one_are_told() -> None:
-    assert unexpected({("top(new)", "ips"): "1, then 2"}, []) == ["('top(new)', 'ips'): 1, then 2"]

@@ -128,7 +128,8 @@ def log_evidence(found: Mapping[str, Any], asked: Quantities, logging: Policy | 
     compared = [one for name, one in found.items() if name.startswith("repeats ")]
     fine = "along time" in found and found["along time"].fine
     placebos = (one for name, both in found.items() if name.startswith("placebo") for one in both)
-    worst = min(compared, key=lambda one: one.chance, default=None)
+    # What differs by rounding alone is told by the first, whatever the order of the rows.
+    worst = min(compared, key=lambda one: float(f"{one.chance:.6g}"), default=None)
     made = LogEvidence(
         rows=rows,
         logging="" if logging is None else repr(logging.confirmed),
