@@ -45,8 +45,9 @@ class Inspected:
       read_as: how the table was understood, in words, where that was not said.
     - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
     - rows: impressions read; skipped: rule -> rows that break it; unreadable: those that break it in their outcome, so
-      that nothing can be estimated from the others. overview: slots, candidates, distinct values, mean
-      reward, design effects by column. ties: score -> share of the impressions whose order it does not determine.
+      that nothing can be estimated from the others; first_broken: the first row that breaks a rule. overview: slots,
+      candidates, distinct values, mean reward, design effects by column. ties: score -> share of the impressions whose
+      order it does not determine.
     - about: the problems of the log, the worst first. copies: lower bound on the share of duplicate rows.
     - drawn: the fitted policies, those that fit first. agreement: between the logged propensities
       and the best fitting law. logging: what drew the log, and how far that is known: see `LoggedBy`.
@@ -84,6 +85,7 @@ class Inspected:
     sample: LogSample | None = None
     only_clicks: bool = False
     unreadable: int = 0
+    first_broken: str = ""
 
     @property
     def unsettled(self) -> tuple[Unsettled, ...]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
-from ..log.source import Source
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, RowError
+from ..log.source import Needs, Source
 from ..policies.registry import policy
 from ..readers.beginning import Beginning
 from ..readers.detect import roles_of
@@ -18,7 +18,7 @@ from ..readers.long import LongLog
 from ..readers.protection import has_checksums
 from ..readers.sampling import sampled
 from ..readers.wide import Gaps, WideLog
-from .passes import HowRead, look_through
+from .passes import HowRead, look_through, used
 from .result import Inspection
 from .suggestion import suggestion
 from .unread_table import UnreadTable, describe_unread
@@ -102,7 +102,22 @@ def _looked(
     seen = replace(seen, sample=sample, **said)
     if found is not None:
         seen = replace(seen, format=found.format or seen.format, read_as=found.said)
+    seen = replace(seen, first_broken=_first_broken(source, seen) if seen.broken else "")
     return replace(seen, **suggestion(seen, law, source, rows, how)) if seen.logging.seen else seen
+
+
+def _first_broken(source: Source, seen: Inspection) -> str:
+    """Return where the first row stands that breaks a rule, with its column and value; nothing where none is found."""
+    roles = {*seen.written, "candidates"} | ({"reward"} if seen.overview.earned is not None else set())
+    scores, rankings = (frozenset(used(seen.columns, use)) for use in ("score", "ranking"))
+    try:
+        checked = replace(source, invalid="raise").select(Needs(frozenset(roles), scores=scores, rankings=rankings))  # type: ignore[type-var]
+        for part in range(checked.parts()):
+            for _ in checked.batches(part):
+                pass
+    except OffrankError as error:
+        return str(error.message) if isinstance(error, RowError) else ""
+    return ""
 
 
 def _told_by_shape(source: Source, beginning: Beginning) -> dict[str, str] | None:
@@ -112,7 +127,7 @@ def _told_by_shape(source: Source, beginning: Beginning) -> dict[str, str] | Non
     found = roles_of(beginning, {})
     if found is None or found.lacks or found.unsettled:
         return None
-    return {role: one.column for role, one in found.roles.items()}
+    return {role: one.column for role, one in found.roles.items()} if found.columns else None
 
 
 def _path(log: Any) -> str | list[str] | None:

@@ -195,6 +195,8 @@ def _sizes(found: Inspected) -> Iterator[Item]:
     yield Item(f"{found.rows:,} impressions{groups}", status="rows")
     for rule, count in found.skipped.items():
         yield Item(f"{count:,} {rule}{_RULES.get(rule, '')}", status="left out")
+    if found.first_broken:
+        yield Item(found.first_broken, status="the first")
     yield Item(_spread(overview.slots), status="slots")
     items = _counted(distinct["item"], "different item")
     yield Item(f"{_spread(overview.candidates)}, {items}", status="candidates")

@@ -48,6 +48,7 @@ class Inspection(Inspected, Printed, Plain):
         sample: how the rows were chosen that all of this is of; None if it is of every row.
         only_clicks: whether every item that was shown was clicked: such a log can judge no ranking.
         unreadable: rows whose clicks or reward cannot be read.
+        first_broken: the first row that breaks a rule, with its column and value; empty where none does.
 
     Examples:
         >>> found = offrank.inspect("offrank-demo/log.parquet")

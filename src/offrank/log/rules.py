@@ -76,7 +76,7 @@ BAD_REWARD = Rule("bad-reward", "is not a finite number", "use a finite reward")
 BAD_PROPENSITY = Rule(
     "bad-propensity",
     "is not in (0, 1]",
-    "give the probability of the logged slate; if this is an inverse propensity, use 1 / it",
+    "give the probability of the logged slate; if this is an inverse propensity, use 1 / it; if a logarithm, exp(it)",
 )
 BAD_PROBABILITY = Rule(
     "bad-probability",

@@ -59,7 +59,7 @@ def understood(
         opened = _by_columns(beginning, renamed, how)
     except OffrankError as error:  # why it is no log as its names and what was said tell
         opened = error
-    if not (isinstance(opened, OffrankError) or _lacks_clicks(opened) or lacks_candidates(opened)):
+    if not (isinstance(opened, OffrankError) or renamed or _lacks_clicks(opened) or lacks_candidates(opened)):
         return opened
     return _detected(beginning, opened, chosen, renamed, how)
 
@@ -68,8 +68,9 @@ def _detected(
     beginning: Beginning, opened: _Log | OffrankError, chosen: str | None, renamed: Mapping[str, str], how: ReadOptions
 ) -> Source:
     """Open a source as its own shape tells. opened: what is known without, or why it is not a log by its names."""
-    known = format_of(beginning) if not (chosen or renamed) else None
-    if known is not None:
+    lacking = isinstance(opened, OffrankError) or _lacks_clicks(opened)
+    known = format_of(beginning) if not chosen and (lacking or not renamed) else None
+    if known is not None and (known.general or not renamed):
         log = _by_reader(known, beginning.opened if known.of_tables else beginning.source, renamed, how)
         return replace(log, description=log.description or Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed, closed=how.gaps == "close")
@@ -78,7 +79,7 @@ def _detected(
         return replace(log, description=found)
     if not isinstance(opened, OffrankError):
         if found is None or found.instead != DUPLICATE.remedy or how.invalid == "skip" or how.duplicates:
-            return opened
+            return _completed(beginning, opened, found, renamed, how)
         opened = ColumnError(found.lacks, found.instead)
     if beginning.rows is not None and not beginning.rows.num_rows:
         raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
@@ -86,15 +87,32 @@ def _detected(
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
 
 
+def _completed(
+    beginning: Beginning, opened: _Log, found: Description | None, renamed: Mapping[str, str], how: ReadOptions
+) -> _Log:
+    """Return a log with the roles that are sure, though others are open. found: how its first rows are described."""
+    if found is None or (found.layout == "wide") is not isinstance(opened, WideLog):
+        return opened
+    open_roles = {role for one in found.unsettled for columns in one.columns for role in columns}
+    sure = {role: name for role, name in found.columns.items() if role not in open_roles}
+    return _by_columns(beginning, {**sure, **renamed}, how) if sure.keys() - renamed else opened
+
+
 def _by_reader(reader: Reader, source: Any, renamed: Mapping[str, str], how: ReadOptions) -> _Log:
     """Open a source by the reader of a named standard."""
     if how.skip_broken_files:
         raise UsageError(f"the {reader} format reads all of its files", Wording("omit {}", Option("skip_broken_files")))
-    if renamed:
-        raise UsageError(f"the columns of the {reader} format are fixed", Wording("omit {}", Option("columns")))
+    fixed = UsageError(f"the columns of the {reader} format are fixed", Wording("omit {}", Option("columns")))
+    if renamed and not reader.general:
+        raise fixed
     found: _Log = reader(source, invalid=how.invalid)
+    own = found.renamed
+    if any(own.get(role, name) != name for role, name in renamed.items()):
+        raise fixed
+    _refuse_absent(found.table, {**own, **renamed})
     told = found.description and replace(found.description, format=repr(reader))
-    return replace(found, top_k=how.top_k, duplicates=how.duplicates or found.duplicates, description=told)
+    given: dict[str, Any] = {"renamed": {**own, **renamed}, "description": told}
+    return replace(found, top_k=how.top_k, duplicates=how.duplicates or found.duplicates, **given)
 
 
 def _by_columns(beginning: Beginning, renamed: Mapping[str, str], how: ReadOptions) -> _Log:
@@ -110,12 +128,7 @@ def _by_columns(beginning: Beginning, renamed: Mapping[str, str], how: ReadOptio
     renamed = places_said(table, renamed, rows=rows)
     table = clicks_of_places(table, renamed)
     wide = _is_wide(table, renamed, how.gaps)
-    known = Columns(table.names, renamed, table.describe())
-    try:
-        for role in renamed:
-            known.of(role)  # one that is not needed would be passed over, and another be read instead of it
-    except ColumnError as error:
-        raise told_of_all(error, table) from None
+    _refuse_absent(table, renamed)
     given: dict[str, Any] = {"top_k": how.top_k, "duplicates": how.duplicates or "raise", "left_out": left_out}
     given["clicks_as"] = detect_clicks_as(table, renamed, is_wide=wide, rows=rows)
     if may_group(table.names):
@@ -125,6 +138,16 @@ def _by_columns(beginning: Beginning, renamed: Mapping[str, str], how: ReadOptio
     if "position" in renamed:
         table = in_order(table, renamed, given["clicks_as"], skip=how.invalid == "skip", close=how.gaps == "close")
     return WideLog(table, renamed, how.invalid, **given)
+
+
+def _refuse_absent(table: Table, renamed: Mapping[str, str]) -> None:
+    """Raise if there is no such column: one that is not needed would be passed over, and another be read instead."""
+    known = Columns(table.names, renamed, table.describe())
+    try:
+        for role in renamed:
+            known.of(role)
+    except ColumnError as error:
+        raise told_of_all(error, table) from None
 
 
 def _lacks_clicks(log: _Log) -> bool:
@@ -138,7 +161,7 @@ def _lacks_clicks(log: _Log) -> bool:
     if known.has(role) or known.has("reward"):
         return False
     files, own = getattr(log.table, "files", None), {*ROLES, "position"}
-    if role == "clicks" and not log.renamed and any(name not in own for name in known.available):
+    if role == "clicks" and any(name not in own for name in known.available):
         return True
     several = files is not None and len(files.paths) > 1
     return several or any(

@@ -19,20 +19,9 @@ from .conversions import is_number
 from .json_text import BadCell
 from .long import LongLog
 from .refusal import type_in_words
+from .roles.names import DICTIONARY
 from .tables import Table
 from .wide import WideLog
-
-LIKE = {
-    "propensity": ("pscore", "propensities", "propensity_score", "action_prob", "logging_prob"),
-    "query": ("query_id", "qid", "search_term", "search_query"),
-    "user": ("user_id", "uid", "member_id", "customer_id"),
-    "session": ("session_id", "visit_id"),
-    "clicks": ("clicked", "click", "is_click", "labels", "label"),
-    "click": ("clicks", "clicked", "is_click"),
-    "reward": ("revenue", "conversion"),
-    "inclusion": ("sampling_rate", "sample_rate", "keep_prob"),
-}
-"""Common names for each role; they are suggestions, never used without the user's instruction."""
 
 _SAMPLE = 24
 """Characters of a first value that are shown."""
@@ -94,7 +83,10 @@ def describe_columns(log: Source, progress: Progress | None = None) -> tuple[Log
     for name in log.table.names:
         holding_for = (use for use in COLUMN_USES if rows and holds[name, use] >= HOLDS * rows)
         use = "group" if name in plain else next(holding_for, "")
-        near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
+        near = next(
+            (role for role in known if name.lower() in DICTIONARY.get(f"LIKE_{role.upper()}", ()) and role not in own),
+            "",
+        )
         fits = (what for what, least in _MAY_BE.items() if rows and not use and holds[name, what] >= least * rows)
         like = "" if name in role_of else near or next(fits, "")
         shown = _samples(first.data, name)

@@ -223,7 +223,7 @@ def documented(source: Any) -> WideLog | None:
 
 def lacks_candidates(log: Any) -> bool:
     """Whether a wide log has no candidates under their name, but a column that is called as they are."""
-    if not isinstance(log, WideLog) or "candidates" in log.stored.names or log.renamed:
+    if not isinstance(log, WideLog) or "candidates" in log.stored.names:
         return False
     return any(closeness("candidates", name) >= CALLED for name in log.stored.names)
 

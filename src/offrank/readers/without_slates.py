@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import OffrankError
 from ..language.spelling import spell
@@ -17,7 +18,7 @@ from .beginning import Beginning
 from .column_sets import LOOKED_AT
 from .conversions import is_number
 from .description import Description
-from .roles.names import closeness, parts
+from .roles.names import closeness, parts, words_of
 from .roles.single import choice_of, costed_choice, lacks_options
 from .trec import kind_of_trec, read_trec, size_of_run
 
@@ -26,9 +27,6 @@ _TO_LOG = (
     '{"impression": "r1", "slate": ["a", "b"], "clicks": [0, 1], "propensity": 0.02}, where the propensity is the '
     "probability with which the list was drawn"
 )
-_EXPERIMENT, _VARIATION = {"experiment", "experiments", "test"}, {"variation", "variant", "treatment", "arm", "bucket"}
-_CONTROL = {"control", "baseline"}
-_RATING = {"rating", "ratings", "stars", "rated"}
 _NO_CLICKS = "without clicks: nothing tells what users saw and did"
 _BY_JUDGMENTS = "a run can be measured by judgments (`offrank.metrics.ndcg`, `mrr`, `average_precision`)"
 _DOCUMENTS, _SHORT = 10, 0.1
@@ -62,11 +60,11 @@ def _ab_test(rows: pa.Table, log: str) -> Description | None:
     """Tell an A/B test without lists: a column called as an arm, with values called so, and what each row earned."""
     names = rows.column_names
     numbers = [one.name for one in rows.schema if is_number(one.type)]
-    column = _first(names, partial(_has, _VARIATION | {"group"}))
+    column = _first(names, partial(_has, words_of("VARIATION") | {"group"}))
     earned = _first(numbers, partial(closeness, "click")) or _first(numbers, partial(closeness, "outcome"))
     arms = sorted(map(str, rows.column(column).unique().to_pylist())) if column and earned else []
     called, written = {one.lower() for one in arms}, _first(names, partial(closeness, "propensity")) or "p" in names
-    if len(arms) < 2 or written or not (called <= {*"abc"} or called & _CONTROL):
+    if len(arms) < 2 or written or not (called <= {*"abc"} or called & words_of("CONTROL")):
         return None
     what = f"it is an A/B test without lists ({column!r}: {', '.join(arms)}; {earned!r} is what each row earned)"
     law = ", ".join(f"{spell(one)}: top({spell(f'is_{one}')})" for one in arms)
@@ -98,7 +96,11 @@ def _choices(rows: pa.Table) -> Description | None:
         return None
     columns = f"chosen={found.chosen}, reward={found.earned}"
     one = f"one choice in each row ({found.chosen!r}) and what it earned ({found.earned!r})"
-    if not found.propensity:
+    if found.called:
+        ends = pc.min_max(rows.column(found.called)).as_py()
+        lacks = f"it has {one}, but {found.called!r} holds no probabilities: {ends['min']} to {ends['max']}"
+        instead = _TO_CONVERT.format(f"{columns}, propensity={found.called}")
+    elif not found.propensity:
         lacks, instead = f"it has {one}, but not the probability of the choice", _TO_CHOOSE.format(columns)
     elif lacks_options(rows, found):
         lacks = f"it has {one}, but {found.propensity!r} shows that not every row had all options that were ever chosen"
@@ -114,6 +116,9 @@ def _choices(rows: pa.Table) -> Description | None:
 _TO_CHOOSE = (
     "log the probability of each choice, and use format='router({}, propensity=NAME)'; if all options were equally "
     "likely, that is a column of 1 / options"
+)
+_TO_CONVERT = (
+    "write probabilities in (0, 1], exp(x) of a logarithm and 1 / x of an inverse one, and use format='router({})'"
 )
 _TO_EARN = "a larger reward must be better, so add a column of -{0}, and use format='router({1})' with its name"
 _TO_LIST = (
@@ -133,7 +138,7 @@ class ExposureColumns(NamedTuple):
 
 def exposure_columns(names: Sequence[str]) -> ExposureColumns | None:
     """Return the columns of exposures of an experiment; None if it is another table."""
-    experiment, variation = (_first(names, partial(_has, words)) for words in (_EXPERIMENT, _VARIATION))
+    experiment, variation = (_first(names, partial(_has, words_of(one))) for one in ("EXPERIMENT", "VARIATION"))
     user = _user(names)
     if not (experiment and variation and user) or _first(names, partial(closeness, "item")):
         return None
@@ -154,7 +159,7 @@ def _sums(names: Sequence[str]) -> str:
 
 
 def _ratings(names: Sequence[str]) -> str:
-    rating = _first(names, partial(_has, _RATING))
+    rating = _first(names, partial(_has, words_of("RATING")))
     user, item = _user(names), _first(names, partial(closeness, "item"))
     return f"ratings ({rating!r} by {user!r} of {item!r})" if rating and user and item else ""
 
@@ -165,7 +170,7 @@ def _deeds(names: Sequence[str]) -> str:
     return f"what each {user!r} did with each {item!r}" if user and item and when else ""
 
 
-def _has(words: set[str], name: str) -> int:
+def _has(words: frozenset[str], name: str) -> int:
     return 2 * bool(words & {*parts(name)})
 
 

@@ -27,22 +27,6 @@ from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
-_CHOSEN = [
-    "model",
-    "chosen",
-    "chosen_model",
-    "selected_model",
-    "routed_model",
-    "model_name",
-    "route",
-    "chosen_route",
-    "selected_route",
-    "llm",
-]
-_REWARD = ["reward", "score", "quality", "rating", "win", "utility"]
-_PROBS = ["probs", "probabilities", "model_probs", "route_probs", "router_probs", "distribution"]
-_CANDIDATES = ["candidates", "models", "candidate_models", "routes", "available_models", "eligible_models", "pool"]
-
 
 @READERS.register
 @Reader.of("wide", of_tables=True)
@@ -100,17 +84,21 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     if rows is None or not rows.num_rows or len({*rows.column_names}) < rows.num_columns:
         return None
     single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
-    chosen = [name for name in single if name.lower() in _CHOSEN and is_choice(rows.column(name))]
-    reward = [name for name in single if name.lower() in _REWARD and is_number(rows.column(name).type)]
+    chosen = [name for name in single if name.lower() in names.DICTIONARY["ROUTE"] and is_choice(rows.column(name))]
+    reward = [
+        name
+        for name in single
+        if name.lower() in names.DICTIONARY["ROUTE_REWARD"] and is_number(rows.column(name).type)
+    ]
     written = [
         name for name in single if names.closeness("propensity", name) >= 3 and is_probability(rows.column(name))
     ]
-    probs = [name for name in _PROBS if _fields(name, rows.column_names)]
+    probs = [name for name in names.DICTIONARY["ROUTE_PROBS"] if _fields(name, rows.column_names)]
     reward = [name for name in reward if name.lower() == "reward"] or reward
     written = [] if probs else written
     if any(len(one) != 1 for one in (chosen, reward, probs or written)) or _is_ranking(single):
         return _by_shape(rows)
-    listed = [name for name in _CANDIDATES if name in rows.column_names]
+    listed = [name for name in names.DICTIONARY["ROUTE_OPTIONS"] if name in rows.column_names]
     found = {"chosen": chosen[0], "reward": reward[0]}
     if probs:
         known = {*rows.column(chosen[0]).unique().to_pylist()} <= {*_fields(probs[0], rows.column_names)}

@@ -8,8 +8,6 @@ from ...log.batch import Integers
 from ..flat import Lists
 from . import names
 
-_COUNTS = frozenset(("n", "num", "nr", "no", "count", "cnt", "total", "sum"))
-"""Words of a name that tell how many clicks there were."""
 _FEW = 0.01
 """The largest share of clicks that may break a rule."""
 _MOST_LONG = 0.5
@@ -24,7 +22,7 @@ def called_as_place(name: str) -> bool:
     deed = any(names.closeness(role, name) >= 1 for role in ("click", "used"))
     place = names.closeness("position", name) >= 1
     several = any(word.endswith("s") for word in words if names.closeness("click", word) >= 3)
-    return deed and (place or not (several or _COUNTS & {*words}))
+    return deed and (place or not (several or names.words_of("COUNT") & {*words}))
 
 
 def tops_of(places: Lists, lengths: Integers, name: str) -> tuple[int, ...]:

@@ -94,6 +94,16 @@ _MOST_CLICKED = 0.7
 """The largest share of rows with a time, a text or a count that may be a click."""
 
 
+def like_probabilities(numbers: Floats) -> bool:
+    """Whether numbers are probabilities, but for a few and those that are missing, which a rule then names."""
+    known = numbers[~np.isnan(numbers)]
+    return bool(len(known) and ((known > 0) & (known <= 1)).mean() >= _PROBABLE)
+
+
+_PROBABLE = 0.95
+"""The least share of known numbers in (0, 1] where a column holds probabilities."""
+
+
 def of_values(rows: pa.Table) -> dict[str, Column]:
     """Return the columns of a table that hold one value per row, by name."""
     found = {}

@@ -18,15 +18,9 @@ from ..joining import event_times
 from . import long, names, wide
 from .columns import of_values
 
-_SHOWN = (
-    frozenset(("impression", "imp", "exposure", "exposed", "show", "shown", "serve", "served", "display", "displayed")),
-    frozenset(("view", "viewed", "seen", "render", "rendered")),
-)
-_CLICKED = frozenset(("click", "clicked", "clicks", "clk", "tap", "tapped", "select", "selected"))
-_OF_ITEMS = frozenset(("item", "product", "result", "search", "doc", "document", "list", "ad", "hit", "card", "tile"))
-_OF_ITEMS |= {"recommendation", "reco", "slate", "feed", "carousel", "shelf", "widget"}
-_OF_ITEMS |= {*names.ROLE_WORDS["item"].split()}
-_OF_ITEMS |= {f"{word}s" for word in _OF_ITEMS}
+_SHOWN = (names.words_of("KIND_SHOWN"), names.words_of("KIND_VIEWED"))
+_CLICKED = names.words_of("KIND_CLICKED")
+_OF_ITEMS = names.words_of("KIND_OF") | {f"{word}s" for word in names.words_of("KIND_OF")}
 """Words for kinds of rows: impressions, the likelier first; clicks; and what may stand beside either."""
 _NO_CLICK = {"reward": ""}
 """Roles that are said, so that no click is looked for among the impressions."""

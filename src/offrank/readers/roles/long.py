@@ -18,7 +18,7 @@ from ..description import Description, RoleEvidence
 from ..json_text import BadCell
 from . import names
 from .choice import Roles, best_named, not_after_others
-from .columns import Column, alike, always_falls, is_constant, of_values, share_of_repeats
+from .columns import Column, alike, always_falls, is_constant, like_probabilities, of_values, share_of_repeats
 from .runs import Positioned, positioned, runs
 from .unnamed import like_clicks
 
@@ -40,6 +40,8 @@ def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False)
     said: those that were given. closed: whether positions are taken for an order alone, from wherever they run.
     """
     columns, roles = of_values(rows), Roles(said)
+    if not {said[role] for role in ("impression", "item", "position", "click") if role in said} <= columns.keys():
+        return Description("none", lacks=f"{_NO_LISTS}: {_LOG_LISTS}")
     found = runs(columns, said)
     if not found:
         return _by_names(roles, columns)
@@ -204,17 +206,14 @@ def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> No
     for role in ("query", "user", "session"):
         able = [name for name, one in columns.items() if names.closeness(role, name) >= 2 and is_constant(one, groups)]
         roles.if_sure(role, [best_named(role, same) for same in alike(columns, able)], role)
-    logged = [name for name, one in columns.items() if names.closeness("propensity", name) >= 2 and _probabilities(one)]
+    written = {name: one for name, one in columns.items() if pa.types.is_floating(one.data.type)}
+    logged = [name for name, one in written.items() if names.closeness("propensity", name) >= 2]
+    logged = [name for name in logged if like_probabilities(columns[name].numbers)]
     place = "" if "position" not in roles.found else roles.found["position"].column
     logged = [name for name in logged if place not in columns or not _falls(columns[name], columns[place], groups)]
     whole = [name for name in logged if is_constant(columns[name], groups)]
     roles.if_sure("propensity", whole, "propensity")
     roles.if_sure("slot_propensity", [name for name in logged if name not in whole], "propensity")
-
-
-def _probabilities(column: Column) -> bool:
-    known = column.numbers[~np.isnan(column.numbers)]
-    return bool(len(known) and pa.types.is_floating(column.data.type) and known.min() > 0 and known.max() <= 1)
 
 
 def _falls(column: Column, position: Column, groups: Integers) -> bool:

@@ -7,79 +7,30 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from operator import itemgetter
+from pathlib import Path
 
 from ...log.schema import GROUPING
 
-_ITEM = """item product prod sku doc document docno prop property asin object corpus_item hotel track song
-        movie film article news video listing offer ad advert creative book restaurant recipe job candidate game app
-        url uri
-        title name content post photo image pin entity option course module tile card hit isbn ean accommodation
-        artikel produkt angebot stelle anzeige produit annonce offre livre producto articulo oferta anuncio pelicula
-        libro prodotto articolo shangpin wupin neirong 商品 内容"""
-ROLE_WORDS: Mapping[str, str] = {
-    "impression": """impression imp ranking recommendation request req srch search serp result_page page_view pageview
-        slate list display_list reco rec feed auction exposure qry query view session visit group
-        anfrage suchanfrage suche recherche requete busqueda solicitud ricerca richiesta qingqiu sousuo sitzung sesion
-        请求 搜索""",
-    "item": _ITEM,
-    "position": """position pos rank ordinal slot spot place placement display_order display_position result_rank
-        ranking order row index idx nr platz rang reihenfolge posicion posizione weizhi paiming 位置 排名""",
-    "click": """click clicked clicks clk clicktime clickthrough klick geklickt klicks angeklickt clic clics clique
-        cliques clicado clicou cliccato dianji 点击 點擊 kattintas kattintott katt tik tiklandi tiklama pulsado
-        pinchado nhap клик клики кликнул нажатие клік κλικ クリック 클릭 क्लिक نقر نقرة""",
-    "slate": f"""slate items shown ranking list results ranked displayed impressions recommendations recommended rec
-        recs reco recos
-        products docs documents hits tracks songs hotels articles {_ITEM}""",
-    "candidates": "candidates candidate pool eligible available retrieved choices options catalog catalogue actions",
-    "propensity": """propensity propensities pscore pscores prob probs probability probabilities
-        action_prob logging_prob policy_prob pr pi p_item p_slot p_shown p_action p_log p_logging p_policy p_slate
-        p_display p_select prob_item prob_slot prob_shown prob_action prob_slate
-        wahrscheinlichkeit probabilite probabilidad gailv""",
-    "query": """query search_term search_query term keyword keywords q querystring search_phrase topic suchbegriff
-        suchwort search""",
-    "user": """user uid member customer visitor viewer listener cookie person account shopper client reader nutzer kunde
-        utilisateur usuario cliente utente yonghu 用户""",
-    "session": "session visit sess",
-    "outcome": """book booked booking order ordered purchase purchased buy bought conversion converted revenue gmv
-        reward dwell dwelltime cart basket sale sales sold price_paid earned spend spent install installed liked like
-        saved rating grade label relevance return returned reordered watched watchtime completed payoff payout profit
-        gekauft bestellt
-        bestellung gebucht buchung umsatz beworben achat achete commande reserva reservado compra comprado venta
-        acquisto goumai xiadan 购买 下单""",
-    "used": """tap tapped open opened select selected chosen pick picked played play plays listened listen listens
-        engaged interacted streamed accept accepted contact contacted apply applied install installed reward rewards
-        purchase purchased purchases thumbs_up upvoted solved resolved succeeded success interaction interactions
-        engagement engagements liked swiped cited picked expanded visited followed voted watched streamed streams
-        tapped answered enrolled enquired detail_view detail_views detailview
-        viewed_detail outcome outcomes feedback
-        geoeffnet ausgewaehlt gewaehlt ouvert choisi abierto elegido aperto scelto
-        otwarte wybrane geopend gekozen oppnad vald""",
-    "option": """action arm option choice model route variant variation treatment creative banner placement template
-        message
-        subject subject_line offer ad advert llm strategy policy_action""",
-    "shown": "impressions views displays exposures shows shown served",
-    "kind": "kind event event_type event_name event_kind type action action_type action_name interaction_type activity",
-    "time": """time timestamp ts at date datetime event_time event_timestamp created created_at occurred_at
-        server_time""",
-}
-"""Role -> its words, the likeliest first. `outcome`: what is earned later. `used`: what may stand for a click."""
+
+def _dictionary() -> dict[str, tuple[str, ...]]:
+    """Read the sets of words by name."""
+    text = Path(__file__).with_name("words.txt").read_text(encoding="utf-8")
+    sets = {name: words.split() for name, words in re.findall(r"^(\w+):(.*(?:\n .*)*)", text, re.MULTILINE)}
+    of_items = {"@item": sets["item"]}
+    return {name: tuple(one for word in words for one in of_items.get(word, [word])) for name, words in sets.items()}
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+DICTIONARY: Mapping[str, tuple[str, ...]] = _dictionary()
+"""The one dictionary, `words.txt`: role -> its words, the likeliest first; and further sets, whose names are capitals.
+"""
 
 
-_ELSE = _set(
-    """prev previous past hist historical history avg mean total last before prior since mm median old new organic
-    predicted expected ctr rate score model price destination category"""
-)
-"""Words beside which a role's word tells of something else: `prev_clicks` is no click."""
-_AFFIXES = _set(
-    """id ids uuid guid key code hash is has was did the no num number n cnt count bool boolean flag ind indicator at
-    ts time timestamp date datetime value val display ed on in page result res my text string name list array vector
-    mask yn flags fl flg seq"""
-)
-"""Words that tell how a value is written, not what it is."""
+def words_of(name: str) -> frozenset[str]:
+    """Return a set of words."""
+    return frozenset(DICTIONARY[name])
+
+
+_ELSE, _AFFIXES, _TAKEN = words_of("ELSE"), words_of("AFFIX"), words_of("TAKEN")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _WHOLE_LETTERS = str.maketrans({"ß": "ss", "\u0131": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "Ł": "L"})
 """Letters that are no letter with an accent."""
@@ -88,10 +39,7 @@ _CLICKED = re.compile(
     r"(?!.*(able|bait|stream|house|rate|prob|pred|score))"
 )
 """How words for a click begin in languages that share one: `clickout`, `geklikt`, `kliknięcie`."""
-_TAKEN = _set("pulled taken chosen selected picked played sent served shown assigned used")
-"""Words that tell that an option was taken."""
-_AFTER_CLICKS = _set("through thru out link")
-"""Words behind that of a click or a use which do not change it."""
+_AFTER_CLICKS = words_of("AFTER_CLICK")
 
 
 def parts(name: str) -> list[str]:
@@ -142,12 +90,14 @@ def _of_choices(words: list[str]) -> bool:
     )
 
 
-_PROBABLE = _set("p pr prob proba pi propensity")
+_PROBABLE = words_of("PROBABLE")
 
 
 def _of_deeds(words: list[str]) -> bool:
-    """Whether words tell what people do: the probability of a click or of a sale is a prediction."""
-    return any(closeness(role, word) >= 2 for role in ("click", "outcome", "used") for word in words)
+    """Whether words tell which rows were kept, or what people do: the probability of a click is a prediction."""
+    return "_".join(words) in words_of("INCLUSION") or any(
+        closeness(role, word) >= 2 for role in ("click", "outcome", "used") for word in words
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -168,7 +118,7 @@ def _apart(word: str) -> tuple[str, ...]:
 @lru_cache
 def _known() -> frozenset[str]:
     """The words of all roles that are long enough to be told in a longer one, and what tells how a value is written."""
-    words = {part for role in ROLE_WORDS for word in _words(role) for part in word.split("_")}
+    words = {part for role in DICTIONARY if role.islower() for word in DICTIONARY[role] for part in word.split("_")}
     return frozenset(word for word in words if len(word) > 2) | (_AFFIXES - {"ed", "in"})
 
 
@@ -178,21 +128,15 @@ _LONG = 5
 
 def order(role: str, name: str) -> tuple[int, int]:
     """Return what sorts names by how likely they have a role: how well they fit, then the place of the word."""
-    words = ROLE_WORDS.get(role, "").split()
+    words = DICTIONARY.get(role, ())
     places = [words.index(word) for word in parts(name) if word in words]
     return -closeness(role, name), min(places, default=len(words))
 
 
-_NO_IDS = _set(
-    """n cnt count num number seq bool boolean flag flags fl flg yn ind indicator has is was did at ts time timestamp
-    date datetime value val list array vector mask"""
-)
-"""Words that tell of a count, a time or a list, or whether something is so: `session_time` names no session."""
-
-
+_NO_IDS = words_of("NO_ID")
 BEGINNING = itemgetter(slice(100))
 """As much of a name as is looked at."""
-_WRITTEN = {word.replace("_", "") for role in GROUPING for word in ROLE_WORDS[role].split()} - {"q"}
+_WRITTEN = {word.replace("_", "") for role in GROUPING for word in DICTIONARY[role]} - {"q"}
 GROUPED = re.compile("|".join(["^q", *sorted(_WRITTEN)]), re.MULTILINE)
 """Finds in names, without what is between their words, whether `group_columns` may find any: most logs have none."""
 
@@ -220,4 +164,4 @@ def group_columns(columns: Collection[str], others: Collection[str] = ()) -> dic
 
 @lru_cache
 def _words(role: str) -> frozenset[str]:
-    return frozenset(ROLE_WORDS.get(role, role).split())
+    return frozenset(DICTIONARY.get(role, (role,)))

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from .. import conversions, flat
 from . import names
-from .columns import Column, of_values
+from .columns import Column, like_probabilities, of_values
 
 MOST_OPTIONS = 100
 """Options that a row is chosen from, at most."""
@@ -29,13 +29,15 @@ _EFFECTIVE = 0.1
 class ChoiceColumns:
     """The columns of a table with a choice in each row: what was chosen, what it earned, and how probable it was.
 
-    propensity: empty where it is not told. alone: whether it is sure that no rows belong together.
+    propensity: empty where it is not told. alone: whether it is sure that no rows belong together. called: the column
+    that is called a propensity and holds no probabilities, if there is one.
     """
 
     chosen: str
     earned: str
     propensity: str
     alone: bool
+    called: str = ""
 
 
 def choice_of(rows: pa.Table) -> ChoiceColumns | None:
@@ -53,8 +55,8 @@ def choice_of(rows: pa.Table) -> ChoiceColumns | None:
     written = [name for name in near if is_probability(rows.column(name))]
     if earned is None or len(near) > 1:
         return None
-    propensity = written[0] if written else ""
-    return ChoiceColumns(chosen, earned, propensity, _are_alone(single, chosen))
+    propensity, called = (written[0], "") if written else ("", next(iter(near), ""))
+    return ChoiceColumns(chosen, earned, propensity, _are_alone(single, chosen), called)
 
 
 def costed_choice(rows: pa.Table) -> ChoiceColumns | None:
@@ -64,7 +66,7 @@ def costed_choice(rows: pa.Table) -> ChoiceColumns | None:
     single = of_values(rows)
     if any(names.closeness("position", name) >= _CALLED for name in single):
         return None
-    costs = [name for name, one in single.items() if {*_COSTS} & {*names.parts(name)} and len(one.numbers)]
+    costs = [name for name, one in single.items() if names.words_of("COST") & {*names.parts(name)} and len(one.numbers)]
     near = [name for name in single if names.closeness("propensity", name) >= _CALLED or name.lower() == "p"]
     written = [name for name in near if is_probability(rows.column(name)) and name not in costs]
     able = [name for name in single if name not in (*costs, *written) and is_choice(rows.column(name))]
@@ -72,10 +74,6 @@ def costed_choice(rows: pa.Table) -> ChoiceColumns | None:
     if chosen is None or len(costs) != 1 or len(written) != 1:
         return None
     return ChoiceColumns(chosen, costs[0], written[0], _are_alone(single, chosen))
-
-
-_COSTS = ("cost", "loss")
-"""Words that call what a choice cost."""
 
 
 def _are_alone(single: Mapping[str, Column], chosen: str) -> bool:
@@ -90,7 +88,8 @@ def _are_alone(single: Mapping[str, Column], chosen: str) -> bool:
 def lacks_options(rows: pa.Table, found: ChoiceColumns) -> bool:
     """Whether some rows had not all options that were ever chosen: each is chosen as often as its propensity says."""
     options = rows.column(found.chosen).combine_chunks().unique()
-    weight = 1 / len(options) / flat.numbers(rows.column(found.propensity).combine_chunks(), found.propensity)
+    numbers = flat.numbers(rows.column(found.propensity).combine_chunks(), found.propensity)
+    weight = 1 / len(options) / numbers[numbers > 0]
     error = weight.std() / np.sqrt(len(weight))
     effective = weight.sum() ** 2 / (weight**2).sum() / len(weight)
     return bool(weight.mean() + _ERRORS * error < _FULL and effective >= _EFFECTIVE)
@@ -129,7 +128,5 @@ def is_choice(column: pa.ChunkedArray) -> bool:
 
 def is_probability(column: pa.ChunkedArray) -> bool:
     """Whether a column holds probabilities, not all of them 1."""
-    if not conversions.is_number(column.type) or column.null_count:
-        return False
-    least, most = (pc.min_max(column)[end].as_py() for end in ("min", "max"))
-    return bool(0 < least <= most <= 1 and least < 1)
+    numbers = flat.numbers(conversions.whole_column(column), "") if conversions.is_number(column.type) else np.empty(0)
+    return like_probabilities(numbers) and bool(np.nanmin(numbers) < 1)

@@ -22,7 +22,7 @@ from ..json_text import ONE_KIND, BadCell
 from . import names
 from .choice import Roles, not_after_others
 from .clicked_index import called_as_place, tops_of
-from .columns import always_falls, by_first, of_values
+from .columns import always_falls, by_first, like_probabilities, of_values
 from .unnamed import like_clicks
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
@@ -368,18 +368,13 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
         if pa.types.is_floating(one.lists.values.type) and one.beside(shown) and not _sorted(one)
     }
     for role, found in (("propensity", logged), ("slot_propensity", listed)):
-        named = [name for name in found if names.closeness("propensity", name) >= 2 and _probabilities(found[name])]
+        named = [name for name in found if names.closeness("propensity", name) >= 2 and like_probabilities(found[name])]
         roles.if_sure(role, named, "propensity")
 
 
 def _sorted(one: ListColumn) -> bool:
     """Whether numbers fall down each list, as predictions that it is sorted by do."""
     return len(one.numbers) == len(one.row) and always_falls(one.numbers, one.row, one.place)
-
-
-def _probabilities(numbers: Floats) -> bool:
-    known = numbers[~np.isnan(numbers)]
-    return bool(len(known) and known.min() > 0 and known.max() <= 1)
 
 
 def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
