@@ -16,8 +16,6 @@ from offrank.findings import cautions_for
 from offrank.findings.log import LogEvidence
 from offrank.simulation import SearchWorld
 from offrank.sums.sampled import sketch
-from offrank.testing import check_fold
-from tests.exact.worlds import world
 from tests.verbs.logs import LOGGING, coins, dice, search
 
 
@@ -110,12 +108,6 @@ def test_no_mixture_of_independent_rows_alarms(rate: float) -> None:
         times = rng.poisson(means)
         times = times[times > 0]
         assert copies(times) == 0
-
-
-@pytest.mark.parametrize("kept", [7, 1_000])
-def test_any_partition_gives_the_same(kept: int) -> None:
-    batch = world("top", "cascade").batch(offrank.PlackettLuce("old"))
-    check_fold(ContentsFold(kept), batch, np.random.default_rng(0))
 
 
 def counted(rows: int, queries: int) -> list[str]:

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from offrank import EpsilonUniform, Logged, PlackettLuce, Top, Uniform
 from offrank.checks import ActionsFold, ActionsTest, AgreementFold, ImpressionsFold, SlotsFold, SupportFold
@@ -16,7 +14,6 @@ from offrank.checks.actions import Actions
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.sums import OptionalFold, Unavailable
 from offrank.sums.base import total
-from offrank.testing import check_fold
 
 LOGGING = PlackettLuce("score")
 
@@ -40,22 +37,6 @@ def batch(rows: int = 400, seed: int = 0, size: int = 5, slots: int = 3, *, samp
 
 def folded(fold: Any, log: LogBatch) -> Any:
     return fold.result(fold.of(log))
-
-
-FOLDS: dict[str, Any] = {
-    "impressions": ImpressionsFold(),
-    "slots": SlotsFold(LOGGING),
-    "agreement": AgreementFold(PlackettLuce("other")),
-    "support": SupportFold(Top("other"), EpsilonUniform(Top("score"), 0.0)),
-    "actions": ActionsFold(LOGGING),
-}
-
-
-@pytest.mark.parametrize("name", FOLDS)
-@given(seed=st.integers(0, 10_000), rows=st.integers(1, 40))
-def test_the_same_under_any_partition(name: str, seed: int, rows: int) -> None:
-    log = batch(rows, seed, sampled=True)
-    check_fold(FOLDS[name], log, np.random.default_rng(seed), tolerance=1e-9)
 
 
 @pytest.mark.parametrize("sampled", [False, True])

@@ -14,7 +14,6 @@ from offrank.errors import EmptyLogError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.readers.log import read_log
 from offrank.sums.base import total
-from offrank.testing import check_fold
 
 
 def batch(rng: np.random.Generator, n: int = 60) -> LogBatch:
@@ -27,13 +26,6 @@ def batch(rng: np.random.Generator, n: int = 60) -> LogBatch:
     contexts = Contexts(candidates, size, length, keys={"query": rng.integers(0, 3, n)})
     inclusion = rng.choice([0.25, 0.5, 1.0], n)
     return LogBatch(contexts, Shown(slates), clicks.astype(float), None, inclusion, np.arange(n, dtype=np.uint64))
-
-
-@pytest.mark.parametrize("by", ["query", None])
-@pytest.mark.parametrize("seed", range(5))
-def test_any_partition_and_order_gives_the_same_sessions(by: str | None, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    check_fold(SessionsFold(by), batch(rng), rng)
 
 
 def test_piles_differ_where_their_sessions_do() -> None:

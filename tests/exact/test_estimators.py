@@ -36,7 +36,7 @@ EVERY_LOGGING = (
     "epsilon(plackett_luce(old, temperature=0.5), 0.1)",
     "swaps(top(old), 0.6)",
 )
-LOGGING = some(EVERY_LOGGING, 3)
+LOGGING = some(EVERY_LOGGING, 6)
 #: estimator -> the users it is right for, and users it is wrong for
 ESTIMATORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ips": (("position", "item", "cascade", "slate", "reward"), ()),

@@ -41,6 +41,7 @@ from offrank.sums.fingerprint import Content
 from offrank.sums.group_by import by_slots, with_groups
 from offrank.testing import MemorySource, check_fold, same, take
 from tests.metamorphic.logs import log
+from tests.night import turn
 
 
 def folds() -> dict[str, type]:
@@ -231,6 +232,14 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     ),
     "policies.counted._ShownFold": lambda kind: kind("query"),
 }
+#: with other limits, or by something else
+OTHER_EXAMPLES: dict[str, tuple[Callable[[Any], Any], ...]] = {
+    "checks.duplicates.ContentsFold": (lambda kind: kind(7), lambda kind: kind(1_000)),
+    "clicks.sessions.SessionsFold": (lambda kind: kind(None),),
+}
+#: what is counted exactly enough to be compared where few rows leave nothing but rounding
+OF_FEW_ROWS = {f"checks.propensities.{fold}Fold" for fold in ("Slots", "Agreement", "Support")}
+OF_FEW_ROWS |= {"checks.rows.ImpressionsFold", "checks.actions.ActionsFold"}
 #: keeps its rows as they come; see the last test
 IN_ORDER = {"learning.preparation.Packing"}
 
@@ -241,9 +250,14 @@ def test_every_fold_has_an_example() -> None:
 
 @pytest.mark.parametrize("name", [*SAMPLES, *LOGS])
 def test_any_partition_and_order_gives_the_same(name: str) -> None:
+    """Some also of few rows, others for each commit."""
     rows: Any = grouped() if name in SAMPLES else batch()
-    fold = (SAMPLES | LOGS)[name](folds()[name])
-    check_fold(fold, rows, np.random.default_rng(7))
+    for example in ((SAMPLES | LOGS)[name], *OTHER_EXAMPLES.get(name, ())):
+        fold = example(folds()[name])
+        check_fold(fold, rows, np.random.default_rng(7))
+        if name in OF_FEW_ROWS:
+            rng = np.random.default_rng(turn() % 50)
+            check_fold(fold, take(rows, rng.permutation(len(rows))[: rng.integers(1, 40)]), rng)
 
 
 @pytest.mark.parametrize("name", [*SAMPLES, *LOGS])
