@@ -77,58 +77,23 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
 __version__ = "0.2.0"
 
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
-_HOMES = {
-    "Balanced": "policies.balanced",
-    "Boosted": "policies.boosted",
-    "By": "policies.by",
-    "Caution": "sums.estimate",
-    "CheckpointFolder": "running.checkpoint",
-    "Counted": "policies.counted",
-    "Distinct": "policies.distinct",
-    "EpsilonUniform": "policies.epsilon",
-    "Estimate": "sums.estimate",
-    "Filtered": "policies.filtered",
-    "Inspection": "inspection.result",
-    "Interleaved": "policies.interleaved",
-    "Linear": "policies.linear",
-    "Logged": "policies.logged_probabilities",
-    "Noisy": "policies.noisy",
-    "OffrankError": "errors",
-    "Pinned": "policies.pinned",
-    "PlackettLuce": "policies.plackett_luce",
-    "PolicyMixture": "policies.policy_mixture",
-    "Ranking": "policies.ranking",
-    "Result": "evaluation.result",
-    "Shuffled": "policies.shuffled",
-    "Swaps": "policies.swaps",
-    "Thompson": "policies.thompson",
-    "Top": "policies.top",
-    "Unconfirmed": "policies.unconfirmed",
-    "Uniform": "policies.uniform",
-    "UnreadTable": "inspection.unread_table",
-    "Verdict": "findings.verdict",
-    "Written": "policies.logged_probabilities",
-    "check": "verbs.check",
-    "compare": "verbs.compare",
-    "convert": "readers.convert",
-    "demo": "verbs.demo",
-    "estimate": "verbs.estimate",
-    "evaluate": "verbs.evaluate",
-    "evaluate_clicks": "verbs.clicks.evaluate",
-    "fit_clicks": "verbs.clicks.fit",
-    "harvest_clicks": "verbs.clicks.harvest",
-    "inspect": "verbs.inspect",
-    "judge_clicks": "verbs.clicks.judge",
-    "learn": "verbs.learn",
-    "measure": "verbs.measure",
-    "merge": "verbs.merge",
-    "predict_clicks": "verbs.clicks.predict",
-    "read_log": "readers.log",
-    "reproduce": "verbs.reproduce",
-    "select_clicks": "verbs.clicks.select",
-    "select_estimators": "verbs.select",
-    "simulate": "verbs.simulate",
-}
+_WRITTEN = """
+    Balanced=policies.balanced Boosted=policies.boosted By=policies.by Caution=sums.estimate
+    CheckpointFolder=running.checkpoint Counted=policies.counted Distinct=policies.distinct
+    EpsilonUniform=policies.epsilon Estimate=sums.estimate Filtered=policies.filtered Inspection=inspection.result
+    Interleaved=policies.interleaved Linear=policies.linear Logged=policies.logged_probabilities
+    Noisy=policies.noisy OffrankError=errors Pinned=policies.pinned PlackettLuce=policies.plackett_luce
+    PolicyMixture=policies.policy_mixture Ranking=policies.ranking Result=evaluation.result
+    Shuffled=policies.shuffled Swaps=policies.swaps Thompson=policies.thompson Top=policies.top
+    Unconfirmed=policies.unconfirmed Uniform=policies.uniform UnreadTable=inspection.unread_table
+    Verdict=findings.verdict Written=policies.logged_probabilities check=verbs.check compare=verbs.compare
+    convert=readers.convert demo=verbs.demo estimate=verbs.estimate evaluate=verbs.evaluate
+    evaluate_clicks=verbs.clicks.evaluate fit_clicks=verbs.clicks.fit harvest_clicks=verbs.clicks.harvest
+    inspect=verbs.inspect judge_clicks=verbs.clicks.judge learn=verbs.learn measure=verbs.measure merge=verbs.merge
+    predict_clicks=verbs.clicks.predict read_log=readers.log reproduce=verbs.reproduce
+    select_clicks=verbs.clicks.select select_estimators=verbs.select simulate=verbs.simulate
+"""
+_HOMES = dict(one.split("=") for one in _WRITTEN.split())
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
 _MODULES = {
     *("clicks", "errors", "estimators", "evaluation", "frames", "learning", "log", "metrics", "sums"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from offrank.errors import LogError, UsageError
-from offrank.learning import Checkpoint, dro, ips, learner, regression
+from offrank.learning import Checkpoint, learner, one_against_all, regression
 from offrank.learning.examples import Data, Examples
 from offrank.learning.poem import Poem
 from offrank.learning.preparation import Preparation, Survey
@@ -62,7 +62,7 @@ def every_action(seed: int = 4) -> tuple[Examples, np.ndarray]:
 
 def test_ips_counts_each_candidate_as_often_as_it_earns() -> None:
     given, reward = every_action()
-    positive, total = ips.one_against_all(given)
+    positive, total = one_against_all.one_against_all(given)
     assert positive.reshape(len(reward), -1).sum(axis=0) == pytest.approx(reward)
     assert total.reshape(len(reward), -1).sum(axis=0) == pytest.approx(np.full(len(reward), reward.sum()))
 
@@ -70,9 +70,9 @@ def test_ips_counts_each_candidate_as_often_as_it_earns() -> None:
 def test_doubly_robust_rewards_are_right_on_average_whatever_the_model() -> None:
     given, reward = every_action()
     model = Scorer(np.random.default_rng(2).normal(size=8), 0.3)
-    found = dro.rewards(given, model).reshape(len(reward), -1)
+    found = one_against_all.rewards(given, model).reshape(len(reward), -1)
     assert (found * np.exp(given.log_q)[:, None]).sum(axis=0) == pytest.approx(reward)
-    positive, total = dro.above_the_least(model, given)
+    positive, total = one_against_all.above_the_least(model, given)
     apart = positive.reshape(len(reward), -1).sum(axis=0) - reward
     assert apart == pytest.approx(np.full(len(reward), apart[0]))
     assert (positive >= 0).all()

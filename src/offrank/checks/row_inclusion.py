@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -14,11 +15,13 @@ import pyarrow as pa
 from ..errors import OffrankError
 from ..findings.log import LogEvidence
 from ..findings.rows import KeptEvidence, UnreadRate
+from ..language.row_filter import RowFilter
 from ..log import rules
 from ..log._kernels import click_sums
 from ..log.batch import Floats, LogBatch
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Needs, Source, engine_of, has, is_read_once
+from ..readers.roles.names import CALLED, closeness
 from ..readers.tables import first_rows, schema_of
 from ..sums.base import Fold
 
@@ -106,6 +109,8 @@ def with_unread(log: LogEvidence, source: Source) -> LogEvidence:
     opened: Any = source
     if not hasattr(source, "renamed") or engine_of(opened.table) is not None:  # what `read_log` opens has columns
         return log
+    if opened.where is not None and _asks_for_outcome(opened.where, opened.renamed):
+        log = replace(log, kept=replace(log.kept, filtered=opened.where))
     schema = schema_of(opened.table)
     if schema is None or has(source, Needs(frozenset(["inclusion"]))):
         return log
@@ -118,6 +123,15 @@ def with_unread(log: LogEvidence, source: Source) -> LogEvidence:
             if _few_rates(first_rows(opened.table, (name,))[name]) and (found := _rate(source, name)) is not None:
                 return replace(log, kept=replace(log.kept, unread=found))
     return log
+
+
+def _asks_for_outcome(where: str, renamed: Mapping[str, str]) -> bool:
+    """Whether a row filter compares a column of clicks or rewards, or one that is called as what is earned later."""
+    roles = {role: renamed.get(role, role) for role in ("clicks", "click", "reward")}
+    return any(
+        name in roles.values() or any(closeness(role, name) >= CALLED for role in ("click", "outcome"))
+        for name in RowFilter.of(where).columns
+    )
 
 
 def _few_rates(column: pa.ChunkedArray) -> bool:

@@ -15,7 +15,7 @@ from .layout import option
 
 formatting = Later("..language.formatting", __package__)
 
-SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files")
+SHARED = ("columns", "format", "logging", "cluster", "skip_invalid", "skip_broken_files", "where")
 """Options that describe a log for every verb; a verb ignores those that it does not use."""
 COLUMNS = "offrank.columns"
 """Where the columns of a mapping wait for those named on the command line."""

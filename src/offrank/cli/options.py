@@ -121,6 +121,7 @@ written_options = with_options(
         show_default=True,
         help="Missing positions: refuse them, or move later items up.",
     ),
+    option("--where", use="log", metavar="FILTER", help="Read only rows such as 'explored = true and week in (1, 2)'."),
     option("--top-k", use="log", type=click.IntRange(1), help="Keep only the first slots of each slate."),
     option("--skip-invalid", use="log", is_flag=True, help="Leave out rows that break a rule, and count them."),
     option("--skip-broken-files", use="log", is_flag=True, help="Leave out files that cannot be read, and count them."),
@@ -201,4 +202,4 @@ def tell_unread(log: str | list[str], options: dict[str, Any]) -> None:
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return the log's format and columns as arguments of `read_log`."""
-    return {name: options[name] for name in ("columns", "format", "gaps", "top_k", "skip_broken_files")}
+    return {name: options[name] for name in ("columns", "format", "gaps", "top_k", "skip_broken_files", "where")}

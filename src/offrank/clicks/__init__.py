@@ -69,49 +69,16 @@ __all__ = [
     "of_ranks",
 ]
 
-_HOMES = {
-    "Browsing": "laws",
-    "CACM": "neural",
-    "CCM": "chain_models",
-    "CM": "chain_models",
-    "Cascading": "laws",
-    "ClickCounts": "click_counts",
-    "ClickLaw": "laws",
-    "ClickModel": "model",
-    "CountModel": "model",
-    "DBN": "chain_models",
-    "DCM": "chain_models",
-    "DCTR": "rates",
-    "Evaluated": "evaluation",
-    "Evaluations": "evaluation",
-    "FitResult": "base",
-    "Fitted": "fitted",
-    "GCTR": "rates",
-    "Harvested": "harvesting",
-    "Independent": "laws",
-    "Judgements": "judgements",
-    "Mixed": "laws",
-    "Mixture": "mixture",
-    "NCM": "neural",
-    "PBM": "pbm",
-    "Parameters": "base",
-    "RCTR": "rates",
-    "RDCTR": "rates",
-    "Role": "base",
-    "Roles": "base",
-    "SDBN": "chain_models",
-    "SessionModel": "model",
-    "Sessions": "sessions",
-    "SlateDocuments": "documents",
-    "TrustBias": "trust",
-    "UBM": "ubm",
-    "Upward": "laws",
-    "browsing_cell": "click_counts",
-    "click_model": "model",
-    "load": "model",
-    "of_documents": "model",
-    "of_ranks": "model",
-}
+_WRITTEN = """
+    Browsing=laws CACM=neural CCM=chain_models CM=chain_models Cascading=laws ClickCounts=click_counts ClickLaw=laws
+    ClickModel=model CountModel=model DBN=chain_models DCM=chain_models DCTR=rates Evaluated=evaluation
+    Evaluations=evaluation FitResult=base Fitted=fitted GCTR=rates Harvested=harvesting Independent=laws
+    Judgements=judgements Mixed=laws Mixture=mixture NCM=neural PBM=pbm Parameters=base RCTR=rates RDCTR=rates
+    Role=base Roles=base SDBN=chain_models SessionModel=model Sessions=sessions SlateDocuments=documents
+    TrustBias=trust UBM=ubm Upward=laws browsing_cell=click_counts click_model=model load=model of_documents=model
+    of_ranks=model
+"""
+_HOMES = dict(one.split("=") for one in _WRITTEN.split())
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

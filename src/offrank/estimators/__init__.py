@@ -1,14 +1,12 @@
-"""Estimators turn log batches into a value and a weight per impression; each named method has its own file."""
+"""Estimators turn log batches into a value and a weight per impression; a named method registers itself."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ..language.registry import later as _later
-from .clip import Clip, clip
+from .cuts import Clip, Shrink, Switch, clip, shrink, switch
 from .registry import ESTIMATORS
-from .shrink import Shrink, shrink
-from .switch import Switch, switch
 
 if TYPE_CHECKING:
     from ..findings.row import EstimatorKind
@@ -59,30 +57,13 @@ __all__ = [
     "switch",
 ]
 
-_HOMES = {
-    "Bounded": "bounded",
-    "ClickWeights": "click_weights",
-    "Direct": "direct",
-    "DoublyRobust": "doubly_robust",
-    "Estimator": "base",
-    "IPM": "items",
-    "IPS": "ips",
-    "Interpol": "items",
-    "InterpolWindows": "family",
-    "EstimatorKind": "base",
-    "LoggedMean": "logged",
-    "ModelBased": "predicted",
-    "PI": "pseudoinverse.estimator",
-    "PositionBased": "items",
-    "RIPS": "rips",
-    "Reference": "base",
-    "SelfNormalised": "wrappers",
-    "Terms": "base",
-    "Weighted": "base",
-    "Weights": "base",
-    "estimator": "named",
-    "self_normalised": "wrappers",
-}
+_WRITTEN = """
+    Bounded=bounded ClickWeights=click_weights Direct=direct DoublyRobust=doubly_robust Estimator=base IPM=items
+    IPS=ips Interpol=items InterpolWindows=family EstimatorKind=base LoggedMean=logged ModelBased=predicted
+    PI=pseudoinverse.estimator PositionBased=items RIPS=rips Reference=base SelfNormalised=wrappers Terms=base
+    Weighted=base Weights=base estimator=named self_normalised=wrappers
+"""
+_HOMES = dict(one.split("=") for one in _WRITTEN.split())
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

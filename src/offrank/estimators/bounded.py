@@ -1,4 +1,4 @@
-"""The base of wrappers that bound the weights of an estimator: less variance, some bias. One file each.
+"""The base of wrappers that bound the weights of an estimator: less variance, some bias.
 
 The parameter is a number or `auto`, which stands for the estimator without a bound and with those of a fixed grid.
 """

@@ -10,7 +10,7 @@ from ..findings.weights import items_help
 from ..policies.base import Policy
 from ..wording import EstimatorOption, Option, Wording
 from .base import Estimator
-from .clip import Clip
+from .cuts import Clip
 
 _LONG = 20
 """From so many slots a slate's weight may be too small to be summed, and not only 0."""

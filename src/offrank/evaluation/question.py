@@ -205,13 +205,14 @@ class Question:
             "control": self.control,
             "totals": self.totals,
         }
-        compared = {} if plan.baseline is None else {"baseline": plan.baseline}
-        return dict(plain_argument(asked | compared))
+        more = {"baseline": plan.baseline, "where": vars(self.source).get("where")}
+        return dict(plain_argument(asked | {name: one for name, one in more.items() if one is not None}))
 
     def command(self, verb: Callable[..., Any], **more: Any) -> str:
         """Return the call of a verb that asks this again. more: arguments of this verb alone."""
         asked = {**self.to_dict(), "held_out": self.held_out, "state": self.state}
-        asked.pop("baseline", None)  # said where it was given
+        for name in ("baseline", "where"):  # said where it was given
+            asked.pop(name, None)
         if not self.plan.several:
             asked["target"] = next(iter(asked["target"].values()))
         if (known := self.bounded_by) is not None:

@@ -84,6 +84,7 @@ class KeptEvidence:
     gap_of_shares: float = 0.0
     totals: Mapping[str, float] = field(default_factory=dict)  # true numbers, `clicked` and `all`, as far as given
     unread: UnreadRate | None = None  # a column that may be the rate with which rows were kept
+    filtered: str = ""  # the row filter, where it asks for an outcome
 
     def estimated(self, which: str) -> Both:
         """The number of impressions, `clicked` or `all`, that the rows stand for, and its variance."""
@@ -168,6 +169,14 @@ def left_out(kept: KeptEvidence) -> Statement | None:
         than = "they may have earned more or less than others."
         return warning(f"{untested:,} rows were left out with an unknown outcome: {than}", remedy)
     return None
+
+
+@finding("filtered-by-outcome", "Row filter", lambda kept: kept.filtered, cause=("sampling", "rows", "outcome"))
+def filtered_by_outcome(kept: KeptEvidence) -> Statement:
+    return warning(
+        f"Only rows with {kept.filtered} are read: they were chosen by an outcome, so no number is that of all rows.",
+        "Choose rows by what was known before the list was shown.",
+    )
 
 
 @finding("unread-rate", "Rates of kept rows", lambda kept: kept.unread is not None, cause="sampling")

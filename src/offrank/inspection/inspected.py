@@ -79,6 +79,7 @@ class Inspected:
     format: str | None = None
     gaps: Gaps = "raise"
     top_k: int | None = None
+    where: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     read_as: str = ""
     checksums: bool | None = None
@@ -115,6 +116,7 @@ class Inspected:
         words += ["--format", self.format] if self.format else []
         words += ["--gaps", "close"] if self.gaps == "close" else []
         words += ["--top-k", str(self.top_k)] if self.top_k else []
+        words += ["--where", self.where] if self.where else []
         words += ["--skip-invalid"] if self.broken else []
         words += ["--skip-broken-files"] if self.broken_files else []
         return self._asked(words, self._drawn)
@@ -199,7 +201,7 @@ class Inspected:
             'plackett_luce(old_score)'
         """
         gaps = None if self.gaps == "raise" else self.gaps
-        read = {"format": self.format, "gaps": gaps, "top_k": self.top_k}
+        read = {"format": self.format, "gaps": gaps, "top_k": self.top_k, "where": self.where}
         said = {**read, "logging": self.logging.named, "cluster": self.cluster}
         known = {name: value for name, value in said.items() if value is not None}
         files = {"skip_broken_files": True} if self.broken_files else {}

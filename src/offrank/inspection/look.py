@@ -23,14 +23,15 @@ from .result import Inspection
 from .suggestion import suggestion
 from .unread_table import UnreadTable, describe_unread
 
+Reading = Mapping[str, Any]
+"""How a table is read: `gaps`, `top_k`, `skip_broken_files` and `where`, as `read_log` takes them."""
+
 
 def look(
     log: Any,
     columns: Mapping[str, str] | None,
     format: str | None,  # noqa: A002  as in `read_log`
-    gaps: Gaps,
-    top_k: int | None,
-    skip_broken_files: bool,
+    reading: Reading,
     logging: str | None,
     sample_above: int | None,
     how: HowRead,
@@ -40,9 +41,9 @@ def look(
     Raises:
         OffrankError: see `offrank.inspect`.
     """
-    reading: dict[str, Any] = {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files}
-    said = {"path": _path(log), "format": format, "gaps": gaps, "top_k": top_k, "given": dict(columns or {})}
-    beginning = Beginning.of(log, format, empty=skip_broken_files)
+    gaps, said = reading["gaps"], {"path": _path(log), "format": format, "given": dict(columns or {})}
+    said |= {name: reading[name] for name in ("gaps", "top_k", "where")}
+    beginning = Beginning.of(log, format, empty=reading["skip_broken_files"], where=reading["where"])
     try:
         source = log if is_open(log) else read_log(beginning, columns, format=format, invalid="skip", **reading)
     except OffrankError as error:
@@ -52,7 +53,7 @@ def look(
     except (LogError, ColumnError) as error:
         told = None if columns or format or is_open(log) else _told_by_shape(source, beginning)
         if told is not None:
-            return look(log, told, None, gaps, top_k, skip_broken_files, logging, sample_above, how)
+            return look(log, told, None, reading, logging, sample_above, how)
         known = _read_wrongly(source, error, beginning, columns, format, gaps, opened=is_open(log))
         if known is None:
             raise

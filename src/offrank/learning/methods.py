@@ -7,9 +7,8 @@ from dataclasses import fields, replace
 from ..errors import UsageError
 from ..language.spelling import parse
 from ..wording import nearest
-from .dro import DoublyRobustReduction
 from .examples import Learner, grid
-from .ips import InversePropensity
+from .one_against_all import DoublyRobustReduction, InversePropensity
 from .pi_opt import PiOpt
 from .pl_rank import PLRank
 from .plackett_luce import SlateGradient

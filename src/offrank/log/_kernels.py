@@ -162,3 +162,20 @@ def bad_rank_propensity(matrices, lengths, drawn):
             bad[row] |= (negative < 0.0) | (not total <= 1.001)
             bad[row] |= drawn and matrices[row, i, i] < 1e-300
     return bad
+
+
+@jit
+def mixed(words):
+    """Return four hashes, each of every fourth word [4]: a changed word changes its hash."""
+    a = b = c = d = ODD
+    half = np.uint64(32)
+    for i in range(0, len(words), 4):
+        a = (a ^ words[i]) * ODD
+        b = (b ^ words[i + 1]) * ODD
+        c = (c ^ words[i + 2]) * ODD
+        d = (d ^ words[i + 3]) * ODD
+        a ^= a >> half
+        b ^= b >> half
+        c ^= c >> half
+        d ^= d >> half
+    return np.array([a, b, c, d])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
-    from typing import Any
+from ..language.registry import later as _later
 
+if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
     from .cmip_models import cmip_of as cmip_of
     from .comparisons import Comparison as Comparison
     from .conditional_information import Cmip as Cmip
@@ -29,39 +28,20 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
     from .ranking import ranked as ranked
 
 # Loaded on first use: the command line reads `metrics.question` before anything else.
-_HOMES = {
-    "Cmip": "conditional_information",
-    "Comparison": "comparisons",
-    "Measured": "measured",
-    "Measurements": "measured",
-    "average_precision": "ranking",
-    "banner_disagreement": "measurements",
-    "cmip": "conditional_information",
-    "cmip_of": "cmip_models",
-    "counterfactual_disagreement": "measurements",
-    "counterfactual_loss": "measurements",
-    "counterfactual_ndcg": "measurements",
-    "dcg": "ranking",
-    "discount": "ranking",
-    "err": "ranking",
-    "mean": "ranking",
-    "mrr": "ranking",
-    "ndcg": "ranking",
-    "pairwise_disagreement": "measurements",
-    "ranked": "ranking",
-}
+_WRITTEN = """
+    Cmip=conditional_information Comparison=comparisons Measured=measured Measurements=measured
+    average_precision=ranking banner_disagreement=measurements cmip=conditional_information cmip_of=cmip_models
+    counterfactual_disagreement=measurements counterfactual_loss=measurements counterfactual_ndcg=measurements
+    dcg=ranking discount=ranking err=ranking mean=ranking mrr=ranking ndcg=ranking
+    pairwise_disagreement=measurements ranked=ranking
+"""
+_HOMES = dict(one.split("=") for one in _WRITTEN.split())
 
 __all__ = [*_HOMES]  # noqa: PLE0604
 
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-        globals()[name] = value
-        return value
+    __getattr__ = _later(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

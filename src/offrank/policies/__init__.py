@@ -63,30 +63,13 @@ __all__ = [
     "propensities",
 ]
 
-_HOMES = {
-    "Balanced": "balanced",
-    "By": "by",
-    "Counted": "counted",
-    "Distinct": "distinct",
-    "EpsilonUniform": "epsilon",
-    "Filtered": "filtered",
-    "Fits": "base",
-    "Interleaved": "interleaved",
-    "Logged": "logged_probabilities",
-    "Noisy": "noisy",
-    "Pinned": "pinned",
-    "PlackettLuce": "plackett_luce",
-    "PolicyMixture": "policy_mixture",
-    "Ranking": "ranking",
-    "Shuffled": "shuffled",
-    "Sorting": "sorting",
-    "Swaps": "swaps",
-    "Thompson": "thompson",
-    "Top": "top",
-    "Unconfirmed": "unconfirmed",
-    "Uniform": "uniform",
-    "Written": "logged_probabilities",
-}
+_WRITTEN = """
+    Balanced=balanced By=by Counted=counted Distinct=distinct EpsilonUniform=epsilon Filtered=filtered Fits=base
+    Interleaved=interleaved Logged=logged_probabilities Noisy=noisy Pinned=pinned PlackettLuce=plackett_luce
+    PolicyMixture=policy_mixture Ranking=ranking Shuffled=shuffled Sorting=sorting Swaps=swaps Thompson=thompson
+    Top=top Unconfirmed=unconfirmed Uniform=uniform Written=logged_probabilities
+"""
+_HOMES = dict(one.split("=") for one in _WRITTEN.split())
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

@@ -1,11 +1,10 @@
-"""Compiled loops over bytes: JSON into lines, how deep it is nested, whole numbers as they are written, a checksum."""
+"""Compiled loops over bytes: JSON into lines, how deep it is nested, whole numbers as they are written."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..language.compiled import jit
-from ..log.hashing import ODD
 
 _QUOTE, _BACKSLASH, _COMMA, _SPACE, _NEWLINE = 34, 92, 44, 32, 10
 _OPEN, _CLOSE, _ENDS = (91, 123), (93, 125), (10, 13)
@@ -93,20 +92,3 @@ def plain_numbers(letters, ends):
             value = 10 * value + digit
         found[text] = -value if negative else value
     return found, empty
-
-
-@jit
-def mixed(words):
-    """Return four hashes, each of every fourth word [4]: a changed word changes its hash."""
-    a = b = c = d = ODD
-    half = np.uint64(32)
-    for i in range(0, len(words), 4):
-        a = (a ^ words[i]) * ODD
-        b = (b ^ words[i + 1]) * ODD
-        c = (c ^ words[i + 2]) * ODD
-        d = (d ^ words[i + 3]) * ODD
-        a ^= a >> half
-        b ^= b >> half
-        c ^= c >> half
-        d ^= d >> half
-    return np.array([a, b, c, d])

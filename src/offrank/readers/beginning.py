@@ -27,10 +27,10 @@ class Beginning:
     opened: Opened
 
     @classmethod
-    def of(cls, source: Any, kind: Any = None, *, empty: bool = False) -> Beginning:
-        """Look at a source. kind, empty: as `open_table` takes them."""
+    def of(cls, source: Any, kind: Any = None, *, empty: bool = False, where: str | None = None) -> Beginning:
+        """Look at a source. kind, empty: as `open_table` takes them. where: a filter of its rows."""
         refuse_too_long(source)
-        return cls(Opened(source, kind, empty))
+        return cls(Opened(source, kind, empty, where))
 
     @property
     def source(self) -> Any:

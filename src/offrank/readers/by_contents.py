@@ -27,6 +27,7 @@ from .opening import SUFFIXES, passed_over, sound
 from .refusal import not_joined, not_understood
 from .roles.columns import groups_of
 from .roles.names import CALLED, closeness, may_group
+from .row_filter import filtered
 from .tables import Table
 from .unfolding import few_rows, in_order, unfolded
 from .wide import Gaps, ReadOptions, WideLog, lacks_candidates
@@ -48,9 +49,11 @@ def understood(
     check_renamed(renamed)
     how.check()
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
-    beginning = source if isinstance(source, Beginning) else Beginning.of(source, format, empty=how.skip_broken_files)
+    beginning = source
+    if not isinstance(source, Beginning):
+        beginning = Beginning.of(source, format, empty=how.skip_broken_files, where=how.where)
     if isinstance(chosen, Reader):
-        return _by_reader(chosen, beginning.source, renamed, how)
+        return _by_reader(chosen, beginning, renamed, how)
     if not (chosen is None or isinstance(chosen, str)):
         raise UsageError(f"format is {chosen!r}, which is not a reader", "name a format, or give a `Reader`")
     beginning = with_exposures(beginning)
@@ -71,7 +74,7 @@ def _detected(
     lacking = isinstance(opened, OffrankError) or _lacks_clicks(opened)
     known = format_of(beginning) if not chosen and (lacking or not renamed) else None
     if known is not None and (known.general or not renamed):
-        log = _by_reader(known, beginning.opened if known.of_tables else beginning.source, renamed, how)
+        log = _by_reader(known, beginning, renamed, how)
         return replace(log, description=log.description or Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed, closed=how.gaps == "close")
     if found is not None and not (found.lacks or found.unsettled):
@@ -98,14 +101,17 @@ def _completed(
     return _by_columns(beginning, {**sure, **renamed}, how) if sure.keys() - renamed else opened
 
 
-def _by_reader(reader: Reader, source: Any, renamed: Mapping[str, str], how: ReadOptions) -> _Log:
+def _by_reader(reader: Reader, beginning: Beginning, renamed: Mapping[str, str], how: ReadOptions) -> _Log:
     """Open a source by the reader of a named standard."""
     if how.skip_broken_files:
         raise UsageError(f"the {reader} format reads all of its files", Wording("omit {}", Option("skip_broken_files")))
     fixed = UsageError(f"the columns of the {reader} format are fixed", Wording("omit {}", Option("columns")))
     if renamed and not reader.general:
         raise fixed
-    found: _Log = reader(source, invalid=how.invalid)
+    found: _Log = reader(beginning.opened if reader.of_tables else beginning.source, invalid=how.invalid)
+    if how.where is not None and (beginning.opened.tables or not reader.of_tables):  # which opens no filtered table
+        rows = filtered(found.table, how.where)
+        found = replace(found, stored=rows) if isinstance(found, WideLog) else replace(found, table=rows)
     own = found.renamed
     if any(own.get(role, name) != name for role, name in renamed.items()):
         raise fixed

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from ..errors import EmptyLogError, UsageError
 from ..language.files import atomic_write
 from ..language.outputs import refuse_outputs
+from ..log import checksums
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs, refuse_placed
 from ..wording import Option, Wording
-from . import checksums, conversions, flat
+from . import conversions, flat
 from .files import is_paths
 from .json_text import BadCell, from_json
 from .log import opened

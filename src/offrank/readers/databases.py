@@ -14,11 +14,11 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from ..errors import EmptyLogError, LogError, UsageError, optional
+from ..errors import EmptyLogError, LogError, UsageError
 from .column_sets import LOOKED_AT
 from .file_kinds import stored
 from .files import Files
-from .streams import Batches, StreamTable, duckdb_errors, quoted, relation_batches
+from .streams import Batches, StreamTable, duckdb, quoted, relation_batches
 
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""
@@ -82,14 +82,10 @@ class DuckdbTable(DatabaseTable):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        library = optional("duckdb", "a DuckDB file needs DuckDB", "duckdb")
         remedy = "close programs that write to it. It may also have been written by a newer version of DuckDB; "
         remedy += "a view that reads other files is not followed: store it as a table"
-        with (
-            duckdb_errors(f"{self.path} cannot be read as a DuckDB file", remedy),
-            closing(library.connect(self.path, read_only=True, config=_ALONE)) as connection,
-        ):
-            connection.sql("set enable_progress_bar = false")  # it is printed among the results
+        said, how = f"{self.path} cannot be read as a DuckDB file", {"read_only": True, "config": _ALONE}
+        with duckdb("a DuckDB file needs DuckDB", said, remedy, database=self.path, **how) as connection:
             yield connection
 
 

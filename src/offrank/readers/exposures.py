@@ -201,7 +201,7 @@ def with_exposures(beginning: Beginning) -> Beginning:
         made += "_"
     joined = ExposedLists(shown, exposures, by, user, made, _times(shown, exposures))
     first_rows(joined, (made,))  # what does not fit is said here: whoever looks at a table takes it for none
-    return Beginning.of(joined)
+    return Beginning.of(joined, where=beginning.opened.where)
 
 
 def _user(names: tuple[str, ...], same: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ def read_log(
     top_k: int | None = None,
     duplicates: Duplicates | None = None,
     skip_broken_files: bool = False,
+    where: str | None = None,
 ) -> Source:
     """Open a log for lazy reading: only names are read until a job needs columns.
 
@@ -67,6 +69,10 @@ def read_log(
         skip_broken_files: leave out each file that cannot be read, with all of its rows, and count it, not raise.
             For this every file is read once, whole, before anything else; the answer is that of the other files
             alone.
+        where: a filter of the rows, such as `"explored = true and week in (1, 2)"`: comparisons (`=`, `!=`, `<`, `<=`,
+            `>`, `>=`, `in`) of a column with numbers, `true` or `false`, or texts and days in `'...'`, and `and`
+            between them. Rows where a value is null are left out. Row groups of Parquet that hold no such row are
+            not read.
 
     Returns:
         A source: what every verb takes as a log. Its rows are read when a verb asks for them.
@@ -81,10 +87,11 @@ def read_log(
           slate: list<item: string>
           clicks: list<item: int64>
     """
-    how, renamed = ReadOptions(invalid, gaps, top_k, duplicates, skip_broken_files), dict(columns or {})
+    how, renamed = ReadOptions(invalid, gaps, top_k, duplicates, skip_broken_files, where), dict(columns or {})
     if how == ReadOptions() and format is None and not renamed and (plain := documented(source)) is not None:
         return plain
-    return by_contents.understood(source, format, renamed, how)
+    found: Any = by_contents.understood(source, format, renamed, how)
+    return found if where is None else replace(found, where=" ".join(where.split()))
 
 
 def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:

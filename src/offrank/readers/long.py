@@ -41,6 +41,7 @@ class LongLog:
 
     noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position.
     clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
+    where: the filter of its rows, if it has one.
     """
 
     table: Table
@@ -55,6 +56,7 @@ class LongLog:
     clicks_as: ClicksAs = "numbers"
     description: Description | None = field(default=None, compare=False)
     groups: Mapping[str, str] = field(default_factory=dict)
+    where: str | None = None
 
     def __repr__(self) -> str:
         return outline("long", self.table, self.left_out)

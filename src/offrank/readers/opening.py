@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -23,6 +23,7 @@ from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, suffix
 from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
 from .tables import MemoryTable, Table, all_pieces, refuse_twice, row_count, table_of_dicts
 from .unfolding import documents
+from .unfolding.table import Reshaped
 
 SUFFIXES = {
     ".parquet": "parquet",
@@ -80,12 +81,13 @@ def open_table(source: Any, kind: Any = None, *, empty: bool = False) -> Table:
 class Opened:
     """A source that is opened once, when that is first asked for, by whoever looks at it and whoever reads it.
 
-    kind, empty: as `open_table` takes them.
+    kind, empty: as `open_table` takes them. where: a filter of its rows.
     """
 
     source: Any
     kind: Any = None
     empty: bool = False
+    where: str | None = None
 
     @property
     def table(self) -> Table:
@@ -106,7 +108,8 @@ class Opened:
     @cached_property
     def _found(self) -> Table | OffrankError:
         try:
-            return open_table(self.source, self.kind, empty=self.empty)
+            table = open_table(self.source, self.kind, empty=self.empty)
+            return table if self.where is None else _by_name("row_filter.filtered")(table, self.where)
         except OffrankError as error:
             return error
 
@@ -283,6 +286,9 @@ def sound(table: Table) -> tuple[Table, dict[str, int]]:
         LogError: all files are broken.
     """
     given: Any = table
+    if isinstance(table, Reshaped):  # of which some rows are read
+        given, left_out = sound(table.inner)
+        return replace(cast("Any", table), every=given), left_out
     files: Any = getattr(table, "files", None)
     if not isinstance(files, Files):
         raise UsageError(

@@ -17,7 +17,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import LogError, UsageError
-from .checksums import lengths, verify, verify_footer
+from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
 from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
@@ -225,6 +225,12 @@ class ParquetTable(StoredTable):
         with file_errors(path, "parquet"):
             told = [one.statistics for one in file.columns(0, [name])] if file.rows else []
         return not told or any(one is None or not one.has_null_count or one.null_count > 0 for one in told)
+
+    def ends_in(self, part: int, name: str) -> list[Any]:
+        """Return the least and the largest value of a column in a part; nothing where they are not known."""
+        path, number, *_ = self._parts[part]
+        found = [one.statistics for one in self.open(path).columns(number, [name])]
+        return [found[0].min, found[0].max] if len(found) == 1 and found[0] and found[0].has_min_max else []
 
     def ends(self, name: str) -> list[Any]:
         """Return the least and the largest value of a column in each row group, or its values in names of folders.

@@ -8,10 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import OffrankError
-from .checksums import are_beside_batches
+from ..log.checksums import are_beside_batches
+from .column_sets import FileTable
 from .files import Files
 from .parquet_orc_arrow import ArrowTable, ParquetTable
-from .tables import Table
+from .tables import Table, TableOver
+from .unfolding.table import Reshaped
 
 _CHECKED = ("gzip", "bz2")
 """Compressions that hold a checksum of what they have packed; those of the others are optional."""
@@ -22,10 +24,10 @@ _SIZES = 3
 def has_checksums(table: Table) -> bool | None:
     """Whether the first file of a table carries checksums; None of a table in memory, and where that cannot be told."""
     stored: Any = table
-    while getattr(stored, "files", None) is None:
-        stored = getattr(stored, "folded", None) or getattr(stored, "table", None)
-        if stored is None:
-            return None
+    while isinstance(stored, Reshaped | TableOver):
+        stored = stored.inner if isinstance(stored, Reshaped) else stored.table
+    if not isinstance(stored, FileTable):
+        return None
     files, path = stored.files, stored.files.paths[0]
     try:
         if files.packed(path) is not None:

@@ -80,60 +80,55 @@ def _joined(waiting: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 @dataclass(frozen=True)
-class LazyTable(StreamTable):
-    """A Polars LazyFrame, collected again for each reading."""
+class LibraryTable(StreamTable):
+    """A query of another library, which runs again for each reading."""
 
-    frame: Any
+    what: ClassVar[str]
+    query: Any
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.frame.collect_schema().names())
+        return tuple(self.query.columns)
 
     def describe(self) -> str:
-        return "lazy frame"
+        return self.what
+
+
+class LazyTable(LibraryTable):
+    """A Polars LazyFrame."""
+
+    what = "lazy frame"
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.query.collect_schema().names())
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
-        for frame in self.frame.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True):
+        for frame in self.query.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True):
             yield from frame.to_arrow().to_batches()
 
 
-@dataclass(frozen=True)
-class IbisTable(StreamTable):
-    """An Ibis table, whose query runs again for each reading."""
+class IbisTable(LibraryTable):
+    """An Ibis table."""
 
-    expression: Any
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.expression.columns)
-
-    def describe(self) -> str:
-        return "Ibis table"
+    what = "Ibis table"
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
-        yield from self.expression.select(*columns).to_pyarrow_batches(chunk_size=MOST_ROWS)
+        yield from self.query.select(*columns).to_pyarrow_batches(chunk_size=MOST_ROWS)
 
 
-@dataclass(frozen=True)
-class RelationTable(StreamTable):
-    """A DuckDB relation, whose query runs again for each reading; its connection can do nothing else meanwhile."""
+class RelationTable(LibraryTable):
+    """A DuckDB relation; its connection can do nothing else meanwhile."""
 
-    relation: Any
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.relation.columns)
-
-    def describe(self) -> str:
-        return "DuckDB relation"
+    what = "DuckDB relation"
 
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         remedy = "keep its connection open, and read nothing else with it meanwhile"
-        with duckdb_errors(f"the {self.describe()} cannot be read", remedy):
-            yield from relation_batches(self.relation, columns)
+        with duckdb_errors(f"the {self.what} cannot be read", remedy):
+            yield from relation_batches(self.query, columns)
 
     def __getstate__(self) -> Any:
-        raise _unsendable(self.describe(), f"give the query as text, '{SQL}select ...', or use threads")
+        raise _unsendable(self.what, f"give the query as text, '{SQL}select ...', or use threads")
 
 
 @dataclass(frozen=True)
@@ -156,16 +151,21 @@ class QueryTable(StreamTable):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        library = optional("duckdb", "a log that is an SQL query needs DuckDB", "duckdb")
-        with (
-            duckdb_errors(f"{self.describe()!r} cannot be read", "correct the query"),
-            closing(library.connect()) as connection,
-        ):
-            connection.sql("set enable_progress_bar = false")  # it is printed among the results
+        said = f"{self.describe()!r} cannot be read"
+        with duckdb("a log that is an SQL query needs DuckDB", said, "correct the query") as connection:
             relation = connection.sql(self.query)
             if relation is None:
                 raise UsageError(f"{self.describe()!r} returns no rows", "use a query that begins with select or from")
             yield relation
+
+
+@contextmanager
+def duckdb(needed: str, said: str, remedy: str, **how: Any) -> Iterator[Any]:
+    """Open DuckDB. needed: the error if it is not installed. said, remedy: of its errors. how: of the connection."""
+    library = optional("duckdb", needed, "duckdb")
+    with duckdb_errors(said, remedy), closing(library.connect(**how)) as connection:
+        connection.sql("set enable_progress_bar = false")  # it is printed among the results
+        yield connection
 
 
 @contextmanager

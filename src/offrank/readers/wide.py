@@ -44,6 +44,7 @@ class ReadOptions:
     top_k: int | None = None
     duplicates: Duplicates | None = None
     skip_broken_files: bool = False
+    where: str | None = None
 
     def check(self) -> None:
         """Refuse choices that there are not."""
@@ -65,6 +66,7 @@ class WideLog:
     top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
     left_out: as `LogBatch.skipped`, what was left out before anything was read.
     clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
+    where: the filter of its rows, if it has one.
     """
 
     stored: Table
@@ -78,6 +80,7 @@ class WideLog:
     description: Description | None = field(default=None, compare=False)
     groups: Mapping[str, str] = field(default_factory=dict)
     texts: frozenset[str] = frozenset()
+    where: str | None = None
 
     def __repr__(self) -> str:
         return outline("wide", self.table, self.left_out)

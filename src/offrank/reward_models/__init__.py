@@ -34,19 +34,12 @@ __all__ = [
     "fit_models",
 ]
 
-_HOMES = {
-    "BoostedRegression": "regression",
-    "ClickPredictions": "click_model",
-    "LassoRegression": "regression",
-    "OwnRegression": "regression",
-    "Predicted": "base",
-    "PredictionColumn": "column",
-    "REWARD_MODELS": "registry",
-    "RewardModel": "base",
-    "SlateRegression": "regression",
-    "TreeRegression": "regression",
-    "fit_models": "fitting",
-}
+_WRITTEN = """
+    BoostedRegression=regression ClickPredictions=click_model LassoRegression=regression OwnRegression=regression
+    Predicted=base PredictionColumn=column REWARD_MODELS=registry RewardModel=base SlateRegression=regression
+    TreeRegression=regression fit_models=fitting
+"""
+_HOMES = dict(one.split("=") for one in _WRITTEN.split())
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

@@ -29,48 +29,20 @@ __all__ = ["SCHEMA", "dumps", "loads"]
 SCHEMA = 13
 """The version of the format; it also changes where a state of the same form means something else."""
 
-_HOMES = {
-    "ActionSums": "learning.action_rewards",
-    "Actions": "checks.actions",
-    "ArmRows": "estimators.history",
-    "ArmRowsState": "estimators.history",
-    "CellCounts": "checks.score_leakage",
-    "Cells": "bounds.cells",
-    "Chunk": "clicks.sessions",
-    "ChunkSums": "checks.drift",
-    "ClusterSums": "sums.buckets",
-    "Content": "sums.fingerprint",
-    "ContextSums": "learning.contexts",
-    "Contexts": "log.batch",
-    "CountTable": "clicks.click_counts",
-    "Counting": "clicks.click_counts",
-    "DocumentSums": "clicks.covariates",
-    "Examples": "learning.examples",
-    "FileRows": "evaluation.state_file",
-    "Fingerprint": "sums.fingerprint",
-    "Gathering": "log.texts",
-    "Graded": "metrics.graded",
-    "Groups": "sums.group_by",
-    "Heaviest": "evaluation.diagnostics",
-    "Impressions": "checks.rows",
-    "KeyedCounts": "sums.counts",
-    "Largest": "sums.largest",
-    "Moments": "sums.moments",
-    "Pile": "clicks.sessions",
-    "RepeatRows": "checks.repeats",
-    "SampledRows": "sums.sampled",
-    "Sessions": "clicks.sessions",
-    "Sketch": "sums.sampled",
-    "Slates": "bounds.slates",
-    "SparseFeatures": "log.batch",
-    "Survey": "learning.preparation",
-    "Tally": "clicks.sessions",
-    "Texts": "log.texts",
-    "TrainingRows": "reward_models.training",
-    "TrainingState": "reward_models.training",
-    "Unavailable": "sums.base",
-    "Weighed": "clicks.sessions",
-}
+_WRITTEN = """
+    ActionSums=learning.action_rewards Actions=checks.actions ArmRows=estimators.history
+    ArmRowsState=estimators.history CellCounts=checks.score_leakage Cells=bounds.cells Chunk=clicks.sessions
+    ChunkSums=checks.drift ClusterSums=sums.buckets Content=sums.fingerprint ContextSums=learning.contexts
+    Contexts=log.batch CountTable=clicks.click_counts Counting=clicks.click_counts DocumentSums=clicks.covariates
+    Examples=learning.examples FileRows=evaluation.state_file Fingerprint=sums.fingerprint Gathering=log.texts
+    Graded=metrics.graded Groups=sums.group_by Heaviest=evaluation.diagnostics Impressions=checks.rows
+    KeyedCounts=sums.counts Largest=sums.largest Moments=sums.moments Pile=clicks.sessions RepeatRows=checks.repeats
+    SampledRows=sums.sampled Sessions=clicks.sessions Sketch=sums.sampled Slates=bounds.slates
+    SparseFeatures=log.batch Survey=learning.preparation Tally=clicks.sessions Texts=log.texts
+    TrainingRows=reward_models.training TrainingState=reward_models.training Unavailable=sums.base
+    Weighed=clicks.sessions
+"""
+_HOMES = dict(one.split("=") for one in _WRITTEN.split())
 """The classes that states are made of. Each has an attribute for every argument of its constructor."""
 
 _MAGIC = b"offrank state "

@@ -60,41 +60,20 @@ if TYPE_CHECKING:
     from ..simulation import rankers as world_rankers
     from ..simulation.users import named as users
 else:
-    answer = Later("..evaluation.answer", __package__)
-    arguments = Later("..evaluation.arguments", __package__)
-    check_pass = Later("..evaluation.check_pass", __package__)
-    click_evaluation = Later("..clicks.evaluation", __package__)
-    click_model = Later("..clicks.model", __package__)
-    click_pages = Later("..metrics.click_pages", __package__)
-    click_results = Later("..metrics.click_results", __package__)
-    clusters_and_level = Later("..inference.clusters_and_level", __package__)
-    cmip_models = Later("..metrics.cmip_models", __package__)
-    conversion = Later("..readers.convert", __package__)
-    documents = Later("..clicks.documents", __package__)
-    fit = Later("..policies.fit", __package__)
-    frames = Later("..frames", __package__)
-    given_models = Later("..clicks.given_models", __package__)
-    graded = Later("..metrics.graded", __package__)
-    harvesting = Later("..clicks.harvesting", __package__)
-    judged_queries = Later("..simulation.judged_queries", __package__)
-    learnt_policy = Later("..learning.learnt_policy", __package__)
-    measurements = Later("..metrics.measurements", __package__)
-    page = Later("..metrics.page", __package__)
-    policies = Later("..policies", __package__)
-    question = Later("..evaluation.question", __package__)
-    reproducibility = Later("..evaluation.reproducibility", __package__)
-    selected_estimators = Later("..selection.selected_estimators", __package__)
-    selected_models = Later("..selection.selected_models", __package__)
-    selector = Later("..selection.selector", __package__)
-    simulated = Later("..simulation.simulated", __package__)
-    simulated_selection = Later("..selection.simulated_selection", __package__)
-    source = Later("..simulation.source", __package__)
-    splits = Later("..policies.splits", __package__)
-    strategies = Later("..selection.strategies", __package__)
-    training = Later("..learning.training", __package__)
-    users = Later("..simulation.users.named", __package__)
-    world_rankers = Later("..simulation.rankers", __package__)
-    worlds = Later("..simulation.worlds", __package__)
+    _HOMES = """
+        evaluation.answer evaluation.arguments evaluation.check_pass click_evaluation=clicks.evaluation
+        click_model=clicks.model metrics.click_pages metrics.click_results inference.clusters_and_level
+        metrics.cmip_models conversion=readers.convert clicks.documents policies.fit frames
+        clicks.given_models metrics.graded clicks.harvesting simulation.judged_queries
+        learning.learnt_policy metrics.measurements metrics.page policies evaluation.question
+        evaluation.reproducibility selection.selected_estimators selection.selected_models
+        selection.selector simulation.simulated selection.simulated_selection simulation.source
+        policies.splits selection.strategies learning.training users=simulation.users.named
+        world_rankers=simulation.rankers simulation.worlds
+    """
+    for _home in _HOMES.split():
+        _name, _, _module = _home.rpartition("=")
+        globals()[_name or _module.rpartition(".")[2]] = Later(f"..{_module}", __package__)
 
 
 def choose_estimators(*given: Any) -> Any:

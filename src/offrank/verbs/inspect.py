@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..inspection.look import look
+from ..inspection.look import Reading, look
 from ..inspection.passes import HowRead
 from ..inspection.result import Inspection
 from ..inspection.unread_table import UnreadTable
@@ -22,6 +22,7 @@ def inspect(
     gaps: Gaps = "raise",
     top_k: int | None = None,
     skip_broken_files: bool = False,
+    where: str | None = None,
     logging: str | None = None,
     sample_above: int | None = SAMPLE_ABOVE,
     executor: Executor | None = None,
@@ -48,6 +49,7 @@ def inspect(
         gaps: what to do with missing positions.
         top_k: keep the first slots of each slate.
         skip_broken_files: leave out files that cannot be read, and count them.
+        where: a filter of the rows, as `read_log` takes it.
         logging: the policy that drew the log, where a person knows it; by default it is looked for.
         sample_above: bytes of files above which all that is found is of a sample of whole lists; None: all rows are
             read. Impressions and clicks that are joined are always read whole.
@@ -67,4 +69,5 @@ def inspect(
         ['old_score', 'new_score', 'naive_score']
     """
     how: HowRead = {"executor": executor, "progress": progress}
-    return look(log, columns, format, gaps, top_k, skip_broken_files, logging, sample_above, how)
+    reading: Reading = {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files, "where": where}
+    return look(log, columns, format, reading, logging, sample_above, how)

@@ -13,6 +13,7 @@ from ...errors import LogError
 from ...log.schema import GROUPING, ROLES
 from .. import flat
 from ..computed_columns import DerivedTable, always, one_each
+from ..conversions import whole_column
 from ..opening import open_table
 from ..roles.names import group_columns
 from ..tables import MemoryTable, Table, all_pieces, refuse_lacking
@@ -56,7 +57,7 @@ def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:
     Raises:
         ColumnError: it holds no numbers.
     """
-    values = flat.plain_column(rows.column(0))
+    values = flat.plain_column(whole_column(rows.column(0)))
     if not pa.types.is_nested(values.type):
         return pa.array(flat.numbers(values, reward), from_pandas=True)
     earned = flat.numbers(pc.list_flatten(values), reward)

@@ -18,8 +18,7 @@ from ..roles import names
 from ..tables import Table, once_only
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
-_OF_ITEMS = ("item", "position", "click")
-"""Roles of a row for each item: what was clicked of numbered columns stands beside no other item."""
+_ROLES = ("item", "position", "click")
 _CALLED_SO = 2
 """How well names must fit those of an item and of a click; see `roles.names.closeness`."""
 
@@ -34,8 +33,9 @@ def in_lists_by_number(table: Table) -> Table:
     clicks = [name for name in groups if _called_either("click", "used", name) and name not in items]
     others = [name for name in groups if name not in clicks]
     items = others if not items and len(others) == 1 else items  # what is clicked, whatever it is called
-    called = {role: [one for one in table.names if names.closeness(role, one) >= names.CALLED] for role in _OF_ITEMS}
-    beside = clicks or ([] if called["item"] or called["position"] else called["click"])
+    called = [{role for role in _ROLES if names.closeness(role, one) >= names.CALLED} for one in table.names]
+    of_items = any(roles & {"item", "position"} for roles in called)  # then a row is one, with a click of its own
+    beside = clicks or (not of_items and any("click" in roles for roles in called))
     if len(items) != 1 or not beside or once_only(table):
         return table
     shown = groups[items[0]]

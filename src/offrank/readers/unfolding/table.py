@@ -181,7 +181,7 @@ def few_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Ta
     """Return the first rows of a table, those of a stream that can be read once too; none if they cannot be read."""
     found: list[pa.RecordBatch] = []
     try:
-        for piece in _pieces(table, columns) if columns else ():
+        for piece in first_pieces(table, columns) if columns else ():
             found.append(piece.data)
             if sum(map(len, found)) >= rows or sum(flat.size(data) for data in found) >= _BYTES:
                 break
@@ -196,14 +196,14 @@ def few_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Ta
         return tables[0].slice(0, rows)
 
 
-def _pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
+def first_pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
     """Yield the first pieces of a table; of a stream that keeps its first rows for who reads it, so many rows."""
     if isinstance(table, UnfoldedTable):
         folded = tuple(dict.fromkeys(table.taken[name][0] for name in columns))
-        for piece in _pieces(table.folded, folded):
+        for piece in first_pieces(table.folded, folded):
             yield replace(piece, data=table.unfold(piece, columns))
     elif held := getattr(table, "held", None):  # of what is called for each reading
-        yield from _pieces(held[0], columns, _ROWS)
+        yield from first_pieces(held[0], columns, _ROWS)
     elif (first := getattr(table, "first", None)) is not None:
         yield from first(columns, rows)
     else:

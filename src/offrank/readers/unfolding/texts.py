@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from ...errors import ColumnError
 from ...log.batch import Integers
 from .. import flat
+from ..conversions import whole_column
 from ..json_text import BadCell
 from ..roles.names import CALLED, closeness
 from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_json, as_text
@@ -48,7 +49,7 @@ def text_forms(sample: pa.Table, named: Collection[str], lists: Callable[[], pa.
     packed: dict[str, _Packed] = {}
     lengths: dict[str, Integers] = {}
     for name in sample.column_names:
-        column = as_text(_one(sample.column(name)))
+        column = as_text(whole_column(sample[name]))
         cells = [text.strip() for text in column.to_pylist() if text and text.strip()]
         if form := _json(cells) if cells else None:
             found[name] = form
@@ -58,7 +59,9 @@ def text_forms(sample: pa.Table, named: Collection[str], lists: Callable[[], pa.
             lengths |= _lengths(column, name)
     if any(one.form.separator != " " or one.digits for one in packed.values()):
         beside = lists()
-        lengths |= {n: each for name in beside.column_names for n, each in _lengths(_one(beside[name]), name).items()}
+        lengths |= {
+            n: each for name in beside.column_names for n, each in _lengths(whole_column(beside[name]), name).items()
+        }
     every = {**lengths, **{name: one.lengths for name, one in packed.items()}}
     for name, one in packed.items():
         others = [packed.get(other) for other in every if other != name and _same(every[other], one.lengths)]
@@ -74,13 +77,14 @@ def _taken(
 
     shown: the ids in lists that are found. lists: makes the columns of lists.
     """
-    cells = {name: as_text(_one(sample[name])) for name in sample.column_names if not isinstance(found.get(name), Json)}
+    plain = (name for name in sample.column_names if not isinstance(found.get(name), Json))
+    cells = {name: as_text(whole_column(sample[name])) for name in plain}
     called = {name: closeness("click", name) >= CALLED for name in cells}
     taken = [name for name in cells if called[name] or (name not in found and _is_list_name(name))]
     taken = [name for name in taken if any(_any(cells[name], re.escape(one)) for one in _SEPARATORS)]
     if taken:
         beside = lists()
-        columns = {**cells, **{name: _one(beside[name]) for name in beside.column_names}}
+        columns = {**cells, **{name: whole_column(beside[name]) for name in beside.column_names}}
         each = {name: _ids(column) for name, column in columns.items() if name not in shown}
         shown = {**shown, **{name: as_text(ids) for name, ids in each.items() if ids is not None}}
     tried = (
@@ -107,11 +111,6 @@ def _taken_from(column: pa.Array, shown: pa.Array, few: bool) -> Tokens | None:
         if len(tokens) and _any(column, re.escape(separator)) and pc.all(pc.is_in(tokens, shown)).as_py():
             return form
     return None
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    found = column.combine_chunks()
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
 def _is_list_name(name: str) -> bool:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ..errors import LogError
-from ._kernels_bytes import mixed
+from ._kernels import mixed
 
 _KEY = b"offrank.checksums"
 _MARK = b"offrank:"
