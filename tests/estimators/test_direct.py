@@ -309,3 +309,12 @@ def test_the_interval_has_the_doubt_of_a_click_models_numbers() -> None:
     plain = replace(model, learnt=replace(model.learnt, strength={}))
     alone = only(offrank.evaluate(log, "top(new)", "uniform", Direct(plain), cluster=None))
     assert alone.standard_error == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_was_counted_is_predicted_over_all_candidates() -> None:
+    """One slot, two items by turns: whichever is shown, a rate by rank predicts the share of clicks, 3 of 8."""
+    shown, clicks = [[1], [2]] * 4, [[1], [0], [0], [0], [1], [1], [0], [0]]
+    log = pa.table({"slate": shown, "clicks": clicks, "candidates": [[1, 2]] * 8, "query": ["q"] * 8})
+    model = RDCTR(prior=(1e-9, 1e-9)).fit(log)
+    found = offrank.estimate(log, "counted(by=query)", "counted(by=query)", Direct(model), cluster=None)
+    assert found[str(Direct(model))].value == pytest.approx(3 / 8)

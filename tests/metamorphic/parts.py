@@ -38,8 +38,7 @@ class Situation:
 
     def asked(self, verb: Any, of: Given, names: Sequence[str], *, another: bool = False, **options: Any) -> Leaves:
         """The answer about estimators; with another target, if so said."""
-        # By itself, a model's prediction for `counted` reads no candidates, and is that of the shown ones alone.
-        targets = {"another": written_out(SOME_POLICIES[0])} if another and self.target != "counted" else {}
+        targets = {"another": written_out(SOME_POLICIES[0])} if another else {}
         targets[self.target] = written_out(self.target)
         estimators, logging = [of.estimators[name] for name in names], written_out(self.logging)
         return flat_answer(

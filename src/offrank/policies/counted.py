@@ -54,7 +54,9 @@ class Counted(Spelled, Policy, Fits):
     def reads(self, ability: Ability) -> Needs:
         if ability not in ("rank_law", "rank_probs"):
             self.refuse(ability)
-        return Needs(keys=frozenset([self.by]))
+        # What it shows of all items is not what it shows of those that were shown.
+        whole = frozenset(["candidates"]) if ability == "rank_probs" else frozenset[str]()
+        return Needs(whole, keys=frozenset([self.by]))
 
     def fit(self, source: Source, executor: Executor | None = None) -> Counted:
         """Count the source, once; memory grows with distinct (context, item, rank)."""
