@@ -193,6 +193,18 @@ def test_what_is_read_as_what() -> None:
     assert 'If pscore is the propensity, use columns={"propensity": "pscore"}.' in " ".join(str(found).split())
 
 
+def test_scores_and_rankings_in_json_are_told_from_words(tmp_path: Path) -> None:
+    rows = world("plackett_luce").to_pylist()
+    best = [[item for _, item in sorted(zip(row["new"], row["candidates"], strict=True))] for row in rows]
+    told = {"best": best, "tags": [["a", "b"]] * ROWS}
+    written = [{**row, **{name: told[name][at] for name in told}, "kind": "[web]"} for at, row in enumerate(rows)]
+    text = {name: [json.dumps(row[name]) for row in written] for name in written[0]}
+    pyarrow.csv.write_csv(pa.table(text), tmp_path / "log.csv")
+    uses = {column.name: column.use for column in offrank.inspect(tmp_path / "log.csv").columns}
+    lists = {"slate": "slate", "candidates": "candidates", "clicks": "clicks", "old": "score", "new": "score"}
+    assert uses == {**lists, "best": "ranking", "tags": "", "kind": "group"}
+
+
 def test_sizes_ties_duplicates_and_dependence() -> None:
     lists: list[dict[str, Any]] = [
         {"slate": [1, 2, 3][:k], "candidates": list(range(m)), "clicks": [1, 0, 0][:k], "s": s, "user": k}

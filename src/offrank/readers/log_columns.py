@@ -15,7 +15,7 @@ from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source, engine_of
 from ..running.executors import Progress
 from . import flat
-from .conversions import is_number
+from .conversions import is_json, is_number
 from .json_text import BadCell
 from .long import LongLog
 from .refusal import type_in_words
@@ -68,7 +68,8 @@ def describe_columns(log: Source, progress: Progress | None = None) -> tuple[Log
         return ()
     types = dict(zip(log.table.names, first.data.schema.types, strict=True))
     asked = [name for name in types if name not in role_of]
-    plain = {name for name in asked if isinstance(log, WideLog) and not pa.types.is_nested(types[name])}
+    listed = {name for name in asked if pa.types.is_nested(types[name]) or is_json(first.data.column(name))}
+    plain = {name for name in asked if isinstance(log, WideLog) and name not in listed}
     asked = [name for name in asked if name not in plain]
     asked = asked if {"slate", "impression"} & set(own) else []  # the reader of a public data set makes them
     engine, count = engine_of(log.table), partial(_counted, log.table, asked, own)
@@ -112,7 +113,7 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     beside = own.get("candidates", own["slate"])
     try:
         items = flat.id_lists(data.column(beside), beside)
-        found = flat.lists(data.column(name), name)
+        found = _listed(data.column(name), name)
     except (ColumnError, BadCell):
         return
     values = found.values
@@ -126,6 +127,14 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.places(ranked).twice).sum())
         if "candidates" not in own and (found.lengths > items.lengths).any():
             yield "candidates", int((held & ~ranked.places(items).outside).sum())
+
+
+def _listed(column: pa.Array, name: str) -> flat.Lists:
+    """Return the lists of a column, or those of ids or numbers in its JSON text."""
+    try:
+        return flat.lists(column, name)
+    except BadCell:
+        return flat.lists(column, name, pa.float64())
 
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
