@@ -126,3 +126,8 @@ def test_a_policy_that_drew_the_log_is_not_asked_about_as_if_it_were_new() -> No
     found = " ".join(str(offrank.inspect(table)).split())
     assert "What uniform has earned, which drew the log. Log your scores, and" in found
     assert "What uniform would have earned" not in found
+    slates = rng.permuted(np.tile(np.arange(8), (ROWS, 1)), axis=1)[:, :5]
+    table = pa.table({"slate": slates.tolist(), "candidates": [[*range(8)]] * ROWS, "revenue": rng.random(ROWS)})
+    found = offrank.inspect(table.append_column("new", pa.array([[0.1 * item for item in range(8)]] * ROWS)))
+    words = "What uniform has earned, which drew the log: it shows too little of what new would show:"
+    assert words in " ".join(str(found).split())

@@ -73,6 +73,10 @@ def _asking(seen: Inspected) -> str:
     if seen.next is None:
         return "What a click model says about users:"
     if seen.next.target == seen.logging.policy:
+        rankers = [one.name for one in seen.columns if one.use in ("score", "ranking")]
+        if rankers:
+            found = "What {} has earned, which drew the log: it shows too little of what {} would show:"
+            return Wording(found, seen.next.target, quote(rankers[0]))
         own = Option("target", "top(score)")
         return Wording(
             "What {} has earned, which drew the log. Log your scores, and {} judges them:", seen.next.target, own

@@ -11,7 +11,7 @@ from ...log.batch import Floats
 from ...wording import ColumnNames, Wording
 from ..description import RoleEvidence, Unsettled
 from . import names
-from .columns import Flags
+from .columns import Column, Flags
 
 SURE_FIT = 2
 """How well a name must fit a role to be preferred to its rivals."""
@@ -67,6 +67,15 @@ class Roles:
         why = "the only flag, rarely set, less often further down"
         self.found[role], self.notes[role] = RoleEvidence(name, why), why
         return True
+
+    def rewarded(self, values: Mapping[str, Column]) -> bool:
+        """Give the role of the reward to a number of each list that is called so, or ask; whether there is one."""
+        free = {name: one for name, one in values.items() if name not in self.taken and len(one.numbers)}
+        numbers = [name for name, one in free.items() if one.distinct < len(one.data)]  # else the ids of orders
+        called = [name for name in numbers if names.closeness("outcome", name) > SURE_FIT]
+        if called and not self.only("reward", called, "outcome", "a number of each list, with the name of an outcome"):
+            self.ask("reward", called)
+        return bool(called)
 
     def ask(self, role: str, able: Sequence[str]) -> None:
         """Leave a role open: which of these columns has it."""

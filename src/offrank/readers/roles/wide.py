@@ -123,7 +123,7 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
         inside = [name for name, one in (_single(rows) | lists).items() if lacks and _may_be_clicked(one, shown)]
         if inside:
             roles.ask("clicks", inside)
-            lacks = ""
+        lacks = "" if not lacks or inside or roles.rewarded(of_values(rows)) else lacks
     _position(roles, lists, shown)
     if "candidates" not in said:
         pool = [name for name, one in ids.items() if _is_pool(one, shown)]
