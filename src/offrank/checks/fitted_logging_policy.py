@@ -70,10 +70,7 @@ class Drawn:
 
 
 def drawn(
-    rows: SampledRows,
-    copies: float = 0.0,
-    samples: Mapping[By, SampledRows] | None = None,
-    apart: Collection[str] = (),
+    rows: SampledRows, copies: float = 0.0, samples: Mapping[By, SampledRows] | None = None, apart: Collection[str] = ()
 ) -> list[Drawn]:
     """Return the policies on the sample's columns that may have drawn it: those that fit first, then by criterion.
 

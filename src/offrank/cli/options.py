@@ -148,12 +148,7 @@ overwrite = option(
     "--overwrite", use="output", is_flag=True, help="Replace existing files, also those that offrank did not write."
 )
 strict = option("--strict", use="output", is_flag=True, help="Exit with code 3 if a number should not be trusted.")
-results_options = with_options(
-    json,
-    strict,
-    workers,
-    quiet,
-)
+results_options = with_options(json, strict, workers, quiet)
 """Options of every verb that prints a result with its interval."""
 
 checkpoint_options = with_options(
@@ -184,7 +179,7 @@ def source(log: str | list[str], options: dict[str, Any]) -> Any:
     for what in () if options.get("quiet") else getattr(found, "left_out", ()):
         if not what.startswith(rules.NO_TABLE):  # which are told together
             echo(f"left out: {what}", err=True)
-    if isinstance(log, list) or Path(log).is_dir():
+    if isinstance(log, list) or os.path.isdir(log):  # noqa: PTH112  a query may be longer than any name
         tell_unread(log, options)
     described = getattr(found, "description", None)
     if described is not None and not options.get("quiet"):

@@ -64,12 +64,7 @@ _METAVARS = {
     "metrics": "METRIC",
     "labels": "COLUMN",
 }
-_FLAGS = {
-    "estimators": ("-e", "--estimator"),
-    "metrics": ("-m", "--metric"),
-    "path": ("-o",),
-    "rankers": ("--ranker",),
-}
+_FLAGS = {"estimators": ("-e", "--estimator"), "metrics": ("-m", "--metric"), "path": ("-o",), "rankers": ("--ranker",)}
 _SEVERAL: dict[str, Callable[[Any], Any] | None] = {
     "target": from_text.named_policies,
     "estimators": from_text.some_estimators,

@@ -103,11 +103,7 @@ def _standardised(values: Floats, scale: Floats) -> Floats:
 
 
 def with_unseen(
-    model: WithColumns,
-    learnt: FitResult,
-    contexts: Contexts,
-    candidates: Integers,
-    document: Integers,
+    model: WithColumns, learnt: FitResult, contexts: Contexts, candidates: Integers, document: Integers
 ) -> tuple[Parameters, Integers]:
     """Tables with an entry for each unseen document of some slates, and the index [n, k] of each document there.
 

@@ -66,10 +66,7 @@ class Sessions:
     def by_position(self) -> tuple[Floats, Floats]:
         """(shown, clicked) at each rank [ranks]."""
         shown = self.document >= 0
-        return (
-            np.einsum("n,nk->k", self.weight, shown),
-            np.einsum("n,nk->k", self.weight, shown & (self.click > 0)),
-        )
+        return (np.einsum("n,nk->k", self.weight, shown), np.einsum("n,nk->k", self.weight, shown & (self.click > 0)))
 
     def mean_rank(self) -> Floats:
         """[documents] the mean logged rank of each document, counted from 1."""

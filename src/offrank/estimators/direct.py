@@ -47,9 +47,7 @@ class Direct(ModelBased):
     def kind(self) -> EstimatorKind:
         model = self.reward_model
         kind = EstimatorKind(
-            outcome="clicks" if model.of_clicks else "reward",
-            assumes=model.assumptions,
-            weighs="model",
+            outcome="clicks" if model.of_clicks else "reward", assumes=model.assumptions, weighs="model"
         )
         return self.predicting(kind)
 

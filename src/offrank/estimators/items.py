@@ -39,12 +39,7 @@ class IPM(Reference):
 
     name: ClassVar[str] = "ipm"
     kind: ClassVar[EstimatorKind] = EstimatorKind(
-        logging="rank_law",
-        target="rank_law",
-        assumes=ITEM_POSITION,
-        weighs="items",
-        each_slot=True,
-        follows="ratios",
+        logging="rank_law", target="rank_law", assumes=ITEM_POSITION, weighs="items", each_slot=True, follows="ratios"
     )
 
     def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
@@ -162,11 +157,7 @@ class PositionBased(Weighted):
     @cached_property
     def kind(self) -> EstimatorKind:
         return EstimatorKind(
-            target="rank_law",
-            assumes=POSITION_BASED,
-            weighs="items",
-            follows="every rank",
-            curve=self.examination,
+            target="rank_law", assumes=POSITION_BASED, weighs="items", follows="every rank", curve=self.examination
         )
 
     def with_examination(self, examination: Sequence[float] | None) -> PositionBased:

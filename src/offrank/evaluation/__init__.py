@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimates", "Result"]
 
-_HOMES = {
-    "Estimates": "estimates",
-    "Result": "result",
-}
+_HOMES = {"Estimates": "estimates", "Result": "result"}
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

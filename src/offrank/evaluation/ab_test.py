@@ -238,11 +238,7 @@ class ArmsPair:
         found, both = self.leaning(self.anchor, self.means, self.pooled().sides)
         share, first = self.summary.relative(*self.means), next(iter(self.rows[0].values()))
         means = Row(
-            MEANS,
-            first.estimator,
-            EstimatorKind(),
-            _estimate(self.summary, self.anchor, about_log),
-            relative=share,
+            MEANS, first.estimator, EstimatorKind(), _estimate(self.summary, self.anchor, about_log), relative=share
         )
         if found == uncertain_prior.Leaning():
             return [means]

@@ -197,11 +197,7 @@ class CheckPass:
         return Estimates({key: one for found in every for key, one in found.items()})
 
     def _metadata(
-        self,
-        found: Mapping[str, Any],
-        summaries: Mapping[str, Counts],
-        estimates: Estimates,
-        of_log: Sequence[Caution],
+        self, found: Mapping[str, Any], summaries: Mapping[str, Counts], estimates: Estimates, of_log: Sequence[Caution]
     ) -> ResultMetadata:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
         both = list(zip(plans, summaries.values(), strict=True))

@@ -228,11 +228,7 @@ class Diagnostics:
         yield Quantity("overlap", RankingOverlapFold((*self.targets.values(), self.logging), self.read))
 
     def found(
-        self,
-        reduced: Mapping[str, Any],
-        rows: Mapping[str, Row],
-        windows: Iterable[Path[Windowed]],
-        counts: Counts,
+        self, reduced: Mapping[str, Any], rows: Mapping[str, Row], windows: Iterable[Path[Windowed]], counts: Counts
     ) -> Diagnoses:
         """Return the diagnostics of an estimate of each target, and those of the targets."""
         *overlaps, logging = reduced["overlap"]

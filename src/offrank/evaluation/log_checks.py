@@ -51,11 +51,7 @@ def of_log(log: LogEvidence, known: Sequence[Caution]) -> Iterator[Check]:
 
 
 def of_weights(
-    estimates: Estimates,
-    target: Policy | None,
-    reasons: Mapping[str, str],
-    log: LogEvidence,
-    of_log: Sequence[Caution],
+    estimates: Estimates, target: Policy | None, reasons: Mapping[str, str], log: LogEvidence, of_log: Sequence[Caution]
 ) -> Iterator[Check]:
     """Return the mean weight of slates and items for uniform and the target, and all warnings about their weights.
 

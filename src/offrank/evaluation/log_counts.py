@@ -59,12 +59,7 @@ class LogCounts:
 
     @classmethod
     def of(
-        cls,
-        job: Pass,
-        asked: Quantities,
-        state: dict[str, Any],
-        where: str,
-        bases: Mapping[int, int] | None = None,
+        cls, job: Pass, asked: Quantities, state: dict[str, Any], where: str, bases: Mapping[int, int] | None = None
     ) -> LogCounts:
         """Return what follows from a state of the quantities of a pass.
 

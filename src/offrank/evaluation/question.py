@@ -161,6 +161,9 @@ class Question:
     choose: Callable[..., tuple[Family, dict[str, Pick]]] | None = None
 
     def __post_init__(self) -> None:
+        for name, column in (("by", self.by), ("cluster", self.spec.cluster), ("control", self.control)):
+            if not isinstance(column, str | None):
+                raise UsageError(f"{name} is {column!r}, not the name of a column", f'give one name: {name}="device"')
         if self.control is not None:
             refuse_outcome(self.control, self.columns)
         if self.totals is not None:

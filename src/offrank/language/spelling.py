@@ -106,7 +106,9 @@ def parse(text: str, makers: Makers, what: str) -> Any:
         SpellingError: text outside the grammar, an unknown name or unfit arguments.
     """
     if (node := _tree(text, what)) is None:
-        raise SpellingError(f"cannot read {what} {_shown(text)}", example(makers))
+        spaced = re.search(r"[(,=]\s*([^\W\d]\w*(?: \w+)+)\s*[,)]", text)  # a column's name
+        how = f"quote a name with spaces: {spaced[1]!r}" if spaced else example(makers)
+        raise SpellingError(f"cannot read {what} {_shown(text)}", how)
     if isinstance(node, ast.Name):
         return _Reader(text, makers, what).made(node.id, [], [])
     if isinstance(node, ast.Constant | ast.Dict | ast.List | ast.Tuple):

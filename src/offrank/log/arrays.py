@@ -6,11 +6,14 @@ import math
 import os
 import zipfile
 import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import LogError
 from ..language.files import refuse_bomb
 
 DAMAGED = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
@@ -45,3 +48,30 @@ def _array(member: IO[bytes], size: int, name: str) -> NDArray[Any] | None:
     member.seek(0)
     found: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
     return found
+
+
+def array_names(paths: Sequence[str], head: bytes) -> set[str]:
+    """Return the names of the arrays of a source that is one file of them; none of any other. head: its beginning."""
+    if len(paths) != 1 or not head.startswith(b"PK"):
+        return set()
+    try:
+        with Path(paths[0]).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return {*arrays.files}
+    except DAMAGED:
+        return set()
+
+
+def read_arrays(path: str, needed: Iterable[str], remedy: str) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays of a file by name, without those of objects that are not needed.
+
+    Raises:
+        LogError: it cannot be read, or a needed array is a pickle.
+    """
+    try:
+        found = load_arrays(path)
+    except DAMAGED as error:
+        raise LogError(f"{path} cannot be read: {error}", remedy) from error
+    for name in needed:
+        if name in found and found[name] is None:
+            raise LogError(f"{path}: {name} is a Python pickle, which could run arbitrary code", remedy)
+    return {name: array for name, array in found.items() if array is not None}

@@ -41,15 +41,9 @@ NOT_CANDIDATE = Rule(
     "not-a-candidate", "shows an item that is not among the candidates", "log all candidates, shown ones too"
 )
 RANKED_OUTSIDE = Rule(
-    "ranked-not-candidate",
-    "ranks an item that is not among the candidates",
-    "rank candidates only, or log them all",
+    "ranked-not-candidate", "ranks an item that is not among the candidates", "rank candidates only, or log them all"
 )
-RAGGED = Rule(
-    "ragged",
-    "does not have the length of its list",
-    "give one number per item, in the same order",
-)
+RAGGED = Rule("ragged", "does not have the length of its list", "give one number per item, in the same order")
 BAD_SCORE = Rule("bad-score", "contains a score that is not a finite number", "write finite scores")
 NEGATIVE_SCORE = Rule(
     "negative-score",

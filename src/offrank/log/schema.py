@@ -114,10 +114,12 @@ def check_renamed(renamed: Mapping[str, str]) -> None:
     """Refuse roles that do not exist.
 
     Raises:
-        UsageError: an unknown role.
+        UsageError: an unknown role, or a column that is no text.
     """
     known = {**ROLES, **LONG_ROLES}
-    for role in renamed:
+    for role, name in renamed.items():
+        if not isinstance(name, str):
+            raise UsageError(f"the column of {role!r} is {name!r}, not a name", f'write {{"{role}": "NAME"}}')
         if role not in known:
             near = nearest(role, known)
             raise UsageError(

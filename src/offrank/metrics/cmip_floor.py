@@ -23,13 +23,7 @@ _MOST = 1e8
 
 
 def imagined(
-    model: Fitted,
-    code: Integers,
-    logging: Floats,
-    grade: Floats,
-    worlds: int,
-    drawn: bool,
-    rng: np.random.Generator,
+    model: Fitted, code: Integers, logging: Floats, grade: Floats, worlds: int, drawn: bool, rng: np.random.Generator
 ) -> Floats:
     """[d, worlds] relevance of the documents [d] by a model of this kind, were it right, and grades all there is.
 

@@ -89,9 +89,7 @@ class Counted(Spelled, Policy, Fits):
 
     def refuse(self, ability: Ability) -> NoReturn:
         unable(
-            self,
-            ability,
-            "counting gives only the probability of an item at a rank: use ipm, snipm, interpol or pbm",
+            self, ability, "counting gives only the probability of an item at a rank: use ipm, snipm, interpol or pbm"
         )
 
 

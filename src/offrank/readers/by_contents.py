@@ -28,11 +28,12 @@ from .refusal import not_joined, not_understood
 from .roles.columns import groups_of
 from .roles.names import CALLED, closeness, may_group
 from .row_filter import filtered
-from .tables import Table
+from .tables import Table, refuse_mixed
 from .unfolding import few_rows, in_order, unfolded
 from .wide import Gaps, ReadOptions, WideLog, lacks_candidates
 
 _Log = WideLog | LongLog
+_IDS = ("slate", "candidates", "impression", "item")
 
 
 def understood(
@@ -130,6 +131,7 @@ def _by_columns(beginning: Beginning, renamed: Mapping[str, str], how: ReadOptio
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     plain = unfolded(table, renamed) if how.skip_broken_files else beginning.unfolded(renamed)
     rows = beginning.rows_as(plain)
+    refuse_mixed(beginning.opened.table, (renamed.get(role, role) for role in _IDS))
     table = composed(plain, renamed)
     renamed = places_said(table, renamed, rows=rows)
     table = clicks_of_places(table, renamed)

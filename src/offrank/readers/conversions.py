@@ -161,6 +161,14 @@ def whole_column(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
 
 
+def expanded(data: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the same rows, each value of a dictionary, or of a run, where it stands."""
+    coded = [pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind) for kind in data.schema.types]
+    columns = [flat.plain_column(one) if each else one for one, each in zip(data.columns, coded, strict=True)]
+    columns = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in columns]
+    return pa.record_batch(columns, names=data.schema.names)
+
+
 def is_number(kind: pa.DataType) -> bool:
     """Whether a type is one of whole numbers or fractions."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -17,10 +17,10 @@ from . import _kernels_bytes
 from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
-from .json_text import parsed
+from .json_text import in_kind, parsed, rows_of
 from .parquet_orc_arrow import file_errors, with_columns
-from .tables import Piece, bounded, numbered, refuse_twice
-from .text_types import cell_error, csv_type, is_as_written, json_types, naming, whole_numbers, with_fractions
+from .tables import Piece, bounded, numbered, refuse_twice, table_of_dicts
+from .text_types import cell_error, csv_type, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20
@@ -167,16 +167,16 @@ class CsvJsonTable:
         refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
         wanted, rows = pa.schema([self.schema.field(name) for name in columns if name not in constant]), 0
         # CSV errors name the row; JSON errors count from the beginning of a block.
-        json = self.kind == "json"
+        of_json = self.kind == "json"
         with self._open(path) as stream:
             found: Any = None
             while True:
                 with (
-                    file_errors(f"{path}, after row {rows}" if json else path, self.kind),
+                    file_errors(f"{path}, after row {rows}" if of_json else path, self.kind),
                     naming(path, own, self._before),
                 ):
                     if found is None:
-                        found = _json(stream, wanted) if json else self._checked(stream, wanted, path)
+                        found = _json(stream, wanted) if of_json else self._checked(stream, wanted, path)
                     data = next(found, None)
                 if data is None:
                     return
@@ -223,7 +223,37 @@ def _json_schema(lines: bytes) -> pa.Schema:
         except pa.ArrowInvalid:
             return False
 
-    return json_types(next(iter(_json_rows(lines, None))).schema, lines, fits)
+    try:
+        found = _json_rows(lines, None)
+    except pa.ArrowInvalid as error:
+        found = _mixed_rows(lines, None, error)
+    return json_types(found[0].schema, lines, fits)
+
+
+def _mixed_rows(lines: bytes, wanted: pa.Schema | None, error: pa.ArrowInvalid) -> list[pa.RecordBatch]:
+    """Read lines of JSON slowly, for a column is written in several ways: 17 and "17". wanted: as `_json_rows`.
+
+    Raises:
+        ArrowInvalid: that error, where lines are no objects; a value is not of the type of its column.
+    """
+    try:
+        objects = rows_of(lines)
+    except (ValueError, RecursionError):
+        raise error from None
+    if wanted is None:
+        return table_of_dicts(objects).combine_chunks().to_batches()
+    columns = [_in_kind([row.get(one.name) for row in objects], one) for one in wanted]
+    return [pa.record_batch(columns, wanted.names)]
+
+
+def _in_kind(values: list[Any], column: pa.Field) -> pa.Array:
+    """Return values of JSON in the type of their column, or in one with fractions in the place of whole numbers."""
+    for kind in (column.type, with_fractions(column.type)):
+        try:
+            return pa.array([in_kind(one, kind) for one in values], kind)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError, AttributeError) as error:
+            wrong = error
+    raise pa.ArrowInvalid(f"{wrong}, in column {column.name!r}")
 
 
 def _json_rows(lines: bytes, wanted: pa.Schema | None) -> list[pa.RecordBatch]:
@@ -234,32 +264,15 @@ def _json_rows(lines: bytes, wanted: pa.Schema | None) -> list[pa.RecordBatch]:
 
 
 def _json(stream: Any, wanted: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Read the columns of JSON that are wanted."""
+    """Read the columns of JSON that are wanted; later whole numbers may have fractions among them."""
+    kinds = wanted
     for lines in _lines(stream):
         try:
-            found = _json_rows(lines, wanted)
+            found = _json_rows(lines, kinds)
         except pa.ArrowInvalid as error:
-            found = _with_fractions(lines, wanted, error)
+            found = _mixed_rows(lines, wanted, error)
+            kinds = found[0].schema
         yield from found
-
-
-def _with_fractions(lines: bytes, wanted: pa.Schema, error: pa.ArrowInvalid) -> list[pa.RecordBatch]:
-    """Read lines of JSON with fractions in columns that had whole numbers so far; raise the error if that is not it."""
-    kinds = wanted
-    for at, one in enumerate(wanted):
-        try:
-            _json_rows(lines, pa.schema([one]))
-        except pa.ArrowInvalid:
-            kinds = kinds.set(at, one.with_type(with_fractions(one.type)))
-    try:
-        found = _json_rows(lines, kinds)
-    except pa.ArrowInvalid:
-        raise error from None
-    if not all(
-        is_as_written(batch.column(at)) for batch in found for at in range(len(kinds)) if kinds[at] != wanted[at]
-    ):
-        raise error
-    return found
 
 
 def _lines(stream: Any) -> Iterator[bytes]:

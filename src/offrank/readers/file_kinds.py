@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import NoReturn
 
 from ..errors import LogError, UsageError
 
@@ -69,17 +68,13 @@ def kind_of(head: bytes, path: str) -> str:
         return kind
     for begin, (what, remedy) in _REFUSED.items():
         if re.match(begin.encode("latin-1"), head):
-            _refuse(path, what, remedy)
+            if what == "Avro":
+                raise UsageError(f"{path!r} has a format that is not supported: {what}", remedy)
+            raise LogError(f"{path} cannot be read: it is {what}", remedy)
     if encoding(head) == "utf-8" and _is_binary(head):
         raise LogError(f"{path} cannot be read: it is neither text nor a known format", _TABLE)
     text = head.decode(encoding(head), "replace").lstrip("\ufeff \t\r\n")
     return "json" if re.match(r'\{\s*(["}]|$)|\[\s*(\{|\]?\s*$)', text) else "csv"
-
-
-def _refuse(path: str, what: str, remedy: str) -> NoReturn:
-    if what == "Avro":
-        raise UsageError(f"{path!r} has a format that is not supported: {what}", remedy)
-    raise LogError(f"{path} cannot be read: it is {what}", remedy)
 
 
 def _is_binary(head: bytes) -> bool:

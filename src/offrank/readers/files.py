@@ -222,7 +222,8 @@ def _is_note(path: PurePath) -> bool:
 def folders_in(source: Any) -> list[Path]:
     """Return the folders that `source` names."""
     each = ([source] if isinstance(source, str | Path) else source) if is_paths(source) else ()
-    return [Path(one) for one in each if "://" not in str(one) and Path(one).is_dir()]
+    paths = (Path(one) for one in each if "://" not in str(one) and not str(one).startswith(SQL))
+    return [path for path in paths if path.is_dir()]
 
 
 def unread_files(source: Any, read: Collection[str]) -> list[str]:

@@ -389,9 +389,9 @@ def kept_rows(data: pa.RecordBatch, rows: NDArray[np.bool_] | pa.BooleanArray) -
 
 def usual_columns(data: pa.RecordBatch) -> pa.RecordBatch:
     """Return the same rows with plain text for views and floats for half floats, with which pyarrow hardly computes."""
-    kinds = [retyped(kind, lambda leaf: _USUAL.get(leaf, leaf)) for kind in data.schema.types]
+    kinds = [retyped(kind, lambda leaf: PLAIN_KINDS.get(leaf, leaf)) for kind in data.schema.types]
     columns = [one if one.type == kind else one.cast(kind) for one, kind in zip(data.columns, kinds, strict=True)]
     return pa.record_batch(columns, names=data.schema.names)
 
 
-_USUAL = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.float16(): pa.float32()}
+PLAIN_KINDS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.float16(): pa.float32()}

@@ -167,11 +167,7 @@ class ClicksBeside:
         if self.shown_by.listed:
             lists = flat.lists(item, self.shown_by.item)
             row = np.repeat(np.arange(len(data)), lists.lengths)
-            impression, item, since = (
-                flat.plain_column(impression).take(pa.array(row)),
-                lists.values,
-                since[row],
-            )
+            impression, item, since = (flat.plain_column(impression).take(pa.array(row)), lists.values, since[row])
         keys, held = self._keys(impression, item), self._clicked
         place = np.minimum(np.searchsorted(held.keys, keys), max(len(held.keys) - 1, 0))
         clicked = held.keys[place] == keys if len(held.keys) else np.zeros(len(keys), np.bool_)

@@ -44,7 +44,7 @@ _SPELLED = {SQL: "streams.QueryTable", SPARK: "spark.SparkTable.named"}
 """What opens a text that is no path, by what that begins with."""
 _KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("mapInArrow", "sparkSession"), "spark.SparkTable.of"),
-    (("get_fragments", "scanner"), "dataset.DatasetTable"),  # from pyarrow.dataset
+    (("get_fragments", "scanner"), "databases.DatasetTable"),  # from pyarrow.dataset
     (("collect_schema", "collect_batches"), "streams.LazyTable"),
     (("sql_query", "project"), "streams.RelationTable"),
     (("to_pyarrow_batches", "select"), "streams.IbisTable"),

@@ -35,8 +35,7 @@ def not_understood(
     more = f", and {len(table.names) - _DESCRIBED} more columns" if len(table.names) > _DESCRIBED else ""
     columns = "; ".join(_column(rows, name) for name in table.names[:_DESCRIBED])
     return ColumnError(
-        Wording("{} is not understood: {}. It has {}{}", table.describe(), _open(found), columns, more),
-        _remedy(found),
+        Wording("{} is not understood: {}. It has {}{}", table.describe(), _open(found), columns, more), _remedy(found)
     )
 
 

@@ -45,11 +45,7 @@ def may_hold(asked: ColumnTest, least: Any, largest: Any) -> bool:
 
 
 def _typed(asked: ColumnTest, value: Any, kind: pa.DataType) -> pa.Scalar:
-    """Return a value as a column of a type can be compared with it.
-
-    Raises:
-        ColumnError: it cannot.
-    """
+    """Return a value as a column of a type can be compared with it; raise a `ColumnError` if it cannot."""
     try:
         if isinstance(value, str) and is_text(kind):
             return pa.scalar(value, kind)

@@ -18,7 +18,19 @@ from ..log.source import read_once
 from . import flat
 from .files import SQL
 from .parquet_orc_arrow import file_errors
-from .tables import MOST_ROWS, MemoryTable, Piece, Table, all_pieces, arrow_table, bounded, numbered, table_of_dicts
+from .tables import (
+    MOST_ROWS,
+    MemoryTable,
+    Piece,
+    Table,
+    all_pieces,
+    arrow_table,
+    bounded,
+    in_types,
+    numbered,
+    table_of_dicts,
+    unified,
+)
 
 _DICTS = 1024
 """How many dicts make a record batch; the first such batch tells the columns."""
@@ -303,26 +315,14 @@ def _of_one_schema(found: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             if set(data.schema.names) != set(schema.names):
                 raise pa.ArrowInvalid(f"{', '.join(data.schema.names)} come after {', '.join(schema.names)}")
-            schema = pa.schema([_common(kind, data.schema.field(kind.name)) for kind in schema])
-            table = pa.Table.from_batches([data]).select(schema.names).cast(schema)
-        except (pa.ArrowException, TypeError, ValueError) as error:
+            kinds = unified(schema.types, data.select(schema.names).schema)
+            schema = pa.schema([*zip(schema.names, kinds, strict=True)])
+            table = in_types(pa.Table.from_batches([data]).select(schema.names), schema)
+        except (LogError, pa.ArrowException, TypeError, ValueError) as error:
             raise ColumnError(
                 f"the tables of the stream differ: {error}", "give tables with the same columns"
             ) from error
         yield from table.to_batches()
-
-
-def _common(one: pa.Field, other: pa.Field) -> pa.Field:
-    """Return a field that holds the values of both; text and numbers are never joined."""
-    if _is_text(one.type) and _is_text(other.type):  # as strings, views and dictionaries of them
-        return one
-    return pa.unify_schemas([pa.schema([one]), pa.schema([other])], promote_options="permissive").field(0)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    while hasattr(kind, "value_type"):
-        kind = kind.value_type
-    return any(of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 @dataclass(frozen=True, eq=False)

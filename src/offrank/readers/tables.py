@@ -13,7 +13,8 @@ from ..errors import ColumnError, LogError, RowError, UsageError
 from ..log import rules
 from ..log.batch import Floats, Integers
 from . import flat
-from .json_text import BadCell
+from .conversions import expanded
+from .json_text import BadCell, common_kind, in_kind
 
 MOST_ROWS = 131_072
 _MOST_VALUES = 1_500_000
@@ -220,7 +221,7 @@ def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
     def batches() -> Iterator[pa.RecordBatch]:
         rows = size = 0
         for piece in all_pieces(table, names):
-            yield flat.usual_columns(piece.data)
+            yield flat.usual_columns(expanded(piece.data))
             rows, size = rows + len(piece.data), size + flat.size(piece.data)
             if rows >= FIRST_ROWS or size >= FIRST_BYTES:
                 return
@@ -252,13 +253,18 @@ def arrow_table(source: Any) -> pa.Table:
 
     Raises:
         UsageError: it is no table.
-        ColumnError: a column holds values of several kinds.
+        ColumnError: a column holds values that no table holds.
         LogError: two columns have the same name.
     """
     try:
         return pa.table(source)
-    except pa.ArrowException as error:  # pandas columns of mixed objects; the second argument names the column
-        raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
+    except (pa.ArrowException, OverflowError) as error:  # pandas columns of mixed objects
+        if not hasattr(source, "columns"):
+            raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
+        names = [str(name) for name in source.columns]
+        refuse_twice(names, f"the {type(source).__name__}")
+        columns = dict(zip(names, (source[name] for name in source.columns), strict=True))
+        return _table_of(columns, "conversion failed for column {}: {}")
     except TypeError as error:
         raise UsageError(f"cannot read a table from {type(source).__name__}", "give tables or dicts") from error
     except ValueError as error:  # of pandas with two columns of one name
@@ -272,14 +278,35 @@ def table_of_dicts(rows: Sequence[Mapping[str, Any]], known: Sequence[str] = ())
     known: columns that come first, even where no row has them.
     """
     names = dict.fromkeys([*known, *(name for row in rows for name in row)])
-    return pa.table({str(name): _column(str(name), [row.get(name) for row in rows]) for name in names})
+    columns = {str(name): [row.get(name) for row in rows] for name in names}
+    return _table_of(columns, "column {!r} of the list cannot be read: {}")
 
 
-def _column(name: str, values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError) as error:
-        raise ColumnError(f"column {name!r} of the list cannot be read: {error}", _MIXED) from error
+def _table_of(columns: Mapping[str, Any], words: str) -> pa.Table:
+    """Make a table of values of Python. A column of several kinds is text, which the metadata say in these words."""
+    made, told = dict[str, pa.Array](), dict[str, str]()
+    for name, values in columns.items():
+        try:
+            made[name] = pa.array(values)
+        except (pa.ArrowException, OverflowError) as error:
+            kind = common_kind([*values])
+            made[name] = pa.array([in_kind(one, kind) for one in values], kind)
+            if isinstance(error, pa.ArrowException) and "string" in str(kind):  # no whole numbers of many digits
+                told[name] = words.format(name, error)
+    table = pa.table(made)
+    return table.replace_schema_metadata(told) if told else table
+
+
+def refuse_mixed(table: Table, names: Iterable[str]) -> None:
+    """Raise if a column holds values of several kinds, which are no ids.
+
+    Raises:
+        ColumnError: one does.
+    """
+    told = (table.table.schema.metadata or {}) if isinstance(table, MemoryTable) else {}
+    for name in names:
+        if (said := told.get(name.encode())) is not None:
+            raise ColumnError(said.decode(), _MIXED)
 
 
 def unified_table(batches: Sequence[pa.RecordBatch]) -> pa.Table:
@@ -323,7 +350,9 @@ def _unified(kind: pa.DataType, later: pa.Field) -> pa.DataType:
     if kind == later.type:
         return kind
     expanded = [
-        flat.retyped(one, lambda kind: kind.value_type if pa.types.is_dictionary(kind) else kind)
+        flat.retyped(
+            one, lambda leaf: leaf.value_type if pa.types.is_dictionary(leaf) else flat.PLAIN_KINDS.get(leaf, leaf)
+        )
         for one in (kind, later.type)
     ]
     try:

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import LogError
-from . import _kernels_bytes
+from . import _kernels_bytes, flat
+from .conversions import is_temporal
+from .json_text import common_kind, rows_of
 
 _MANY_DIGITS = re.compile(rb"\d{19}")
 _FAULT = re.compile(
@@ -31,14 +33,9 @@ _KINDS = {
 }
 
 
-def is_time(kind: pa.DataType) -> bool:
-    """Whether a type is of dates or times, which stay as they are written."""
-    return bool(pa.types.is_temporal(kind))
-
-
 def csv_type(kind: pa.DataType, texts: pa.Array) -> pa.DataType:
     """Return the type of a column that looks like `kind` from its first texts: text if numbers would change them."""
-    if is_time(kind) or pa.types.is_null(kind):  # later rows may have values
+    if is_temporal(kind) or pa.types.is_null(kind):  # later rows may have values
         return pa.string()
     if not (pa.types.is_int64(kind) or pa.types.is_floating(kind)):
         return kind
@@ -87,7 +84,7 @@ def _fractions(texts: pa.Array, point: str) -> pa.Array | None:
 
 
 def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool]) -> pa.Schema:
-    """Return the types of JSON columns: times as text, and whole numbers of 2^63 and more as such.
+    """Return the types of JSON columns: times as text, and whole numbers of 2^63 as such, of more digits as text.
 
     lines: the first block. fits: whether it can be read by a schema.
     """
@@ -95,39 +92,25 @@ def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool
     if _MANY_DIGITS.search(lines):
         for at, field in enumerate(schema):
             wide = schema.set(at, field.with_type(_unsigned(field.type)))
-            schema = wide if wide != schema and fits(wide) else schema
+            if wide != schema:
+                kind = (
+                    wide.field(at).type if fits(wide) else common_kind([row.get(field.name) for row in rows_of(lines)])
+                )
+                schema = schema.set(at, field.with_type(kind))
     return schema
 
 
 def _untimed(kind: pa.DataType) -> pa.DataType:
-    return _with_leaves(kind, lambda leaf: pa.string() if is_time(leaf) else leaf)
+    return flat.retyped(kind, lambda leaf: pa.string() if is_temporal(leaf) else leaf)
 
 
 def _unsigned(kind: pa.DataType) -> pa.DataType:
-    return _with_leaves(kind, lambda leaf: pa.uint64() if pa.types.is_floating(leaf) else leaf)
+    return flat.retyped(kind, lambda leaf: pa.uint64() if pa.types.is_floating(leaf) else leaf)
 
 
 def with_fractions(kind: pa.DataType) -> pa.DataType:
     """Return a type that holds fractions where it had whole numbers."""
-    return _with_leaves(kind, lambda leaf: pa.float64() if leaf == pa.int64() else leaf)
-
-
-def is_as_written(column: pa.Array) -> bool:
-    """Whether the fractions in a column are those that were written: whole numbers beyond 2^53 may be others."""
-    if pa.types.is_nested(column.type):
-        inner = column.flatten()
-        return all(map(is_as_written, inner if isinstance(inner, list) else [inner]))
-    largest = pc.max(pc.abs(column)).as_py() if pa.types.is_floating(column.type) else 0
-    return (largest or 0) < 1 << 53
-
-
-def _with_leaves(kind: pa.DataType, made: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
-    """Return a type with other types in the place of those that hold no others."""
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_with_leaves(kind.value_type, made)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_with_leaves(field.type, made)) for field in kind])
-    return made(kind)
+    return flat.retyped(kind, lambda leaf: pa.float64() if leaf == pa.int64() else leaf)
 
 
 @contextmanager

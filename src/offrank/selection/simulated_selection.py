@@ -111,11 +111,7 @@ def select_and_simulate(
 
 
 def simulate_selection(
-    selector: EstimatorSelector,
-    target: Policy,
-    choice: SelectedEstimator,
-    logs: int,
-    progress: Progress | None = None,
+    selector: EstimatorSelector, target: Policy, choice: SelectedEstimator, logs: int, progress: Progress | None = None
 ) -> SimulatedSelection:
     """Simulate logs of each kind of users, and choose in each as in the log itself.
 

@@ -86,12 +86,7 @@ class ContextOverlap:
 
 
 def diagnostics(
-    log: Any,
-    target: str | Policy,
-    logging: str | Policy,
-    *,
-    samples: int = 0,
-    executor: Executor | None = None,
+    log: Any, target: str | Policy, logging: str | Policy, *, samples: int = 0, executor: Executor | None = None
 ) -> Overlap:
     """The overlap of a target with a log, which bounds the errors of `pi` and `wpi`; no rewards are used.
 

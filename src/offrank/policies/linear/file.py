@@ -21,10 +21,7 @@ from .encoding import Encoding
 T = TypeVar("T")
 
 _FORMAT = 1
-_DAMAGED = (
-    *DAMAGED,
-    *(AttributeError, KeyError, IndexError, TypeError, OverflowError),
-)
+_DAMAGED = (*DAMAGED, *(AttributeError, KeyError, IndexError, TypeError, OverflowError))
 """What reading another file, or a damaged one, raises."""
 
 

@@ -36,10 +36,7 @@ _ROUNDING = 1e-6  # `|p` has about twelve digits: a propensity this little above
 @READERS.register
 @Reader
 def criteo(
-    path: str | Path | Sequence[str | Path],
-    *,
-    propensities: Propensities = "true",
-    invalid: Invalid = "raise",
+    path: str | Path | Sequence[str | Path], *, propensities: Propensities = "true", invalid: Invalid = "raise"
 ) -> WideLog:
     """Read a log of the Criteo NIPS'17 challenge, plain or `.gz`; each impression shows one product.
 

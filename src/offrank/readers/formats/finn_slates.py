@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import LogError, UsageError
+from ...log.arrays import array_names, read_arrays
 from ..beginning import Beginning
-from ..npz import array_names, read_arrays
 from ..tables import MemoryTable
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -53,7 +53,7 @@ def finn_slates(path: str | PathLike[str], *, invalid: Invalid = "raise") -> Wid
 
 @finn_slates.recognised
 def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
-    return {} if {*_OWN} <= array_names(beginning) else None
+    return {} if {*_OWN} <= array_names(beginning.paths, beginning.head) else None
 
 
 def _table(arrays: Mapping[str, Any]) -> pa.Table:

@@ -19,9 +19,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ...errors import LogError, UsageError
+from ...log.arrays import array_names, read_arrays
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, in_lists, one_each
-from ..npz import array_names, read_arrays
 from ..tables import MemoryTable
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -72,7 +72,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         return {} if _is_feedback([*source]) else None
     if len(beginning.paths) != 1:
         return None
-    return {} if _is_feedback([*array_names(beginning)]) or _JSON.match(beginning.head) else None
+    return {} if _is_feedback([*array_names(beginning.paths, beginning.head)]) or _JSON.match(beginning.head) else None
 
 
 def _is_feedback(names: list[Any]) -> bool:

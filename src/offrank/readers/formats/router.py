@@ -84,21 +84,16 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     if rows is None or not rows.num_rows or len({*rows.column_names}) < rows.num_columns:
         return None
     single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
-    chosen = [name for name in single if name.lower() in names.DICTIONARY["ROUTE"] and is_choice(rows.column(name))]
-    reward = [
-        name
-        for name in single
-        if name.lower() in names.DICTIONARY["ROUTE_REWARD"] and is_number(rows.column(name).type)
-    ]
-    written = [
-        name for name in single if names.closeness("propensity", name) >= 3 and is_probability(rows.column(name))
-    ]
-    probs = [name for name in names.DICTIONARY["ROUTE_PROBS"] if _fields(name, rows.column_names)]
+    words = names.DICTIONARY
+    chosen = [name for name in single if name.lower() in words["ROUTE"] and is_choice(rows.column(name))]
+    reward = [name for name in single if name.lower() in words["ROUTE_REWARD"] and is_number(rows[name].type)]
+    written = [name for name in single if names.closeness("propensity", name) >= 3 and is_probability(rows[name])]
+    probs = [name for name in words["ROUTE_PROBS"] if _fields(name, rows.column_names)]
     reward = [name for name in reward if name.lower() == "reward"] or reward
     written = [] if probs else written
     if any(len(one) != 1 for one in (chosen, reward, probs or written)) or _is_ranking(single):
         return _by_shape(rows)
-    listed = [name for name in names.DICTIONARY["ROUTE_OPTIONS"] if name in rows.column_names]
+    listed = [name for name in words["ROUTE_OPTIONS"] if name in rows.column_names]
     found = {"chosen": chosen[0], "reward": reward[0]}
     if probs:
         known = {*rows.column(chosen[0]).unique().to_pylist()} <= {*_fields(probs[0], rows.column_names)}

@@ -27,12 +27,7 @@ _OBJECT = "event_attributes.object.object_id"
 @READERS.register
 @Reader.of("events", of_tables=True)
 def ubi(
-    source: Any,
-    *,
-    events: str = "",
-    clicked: str = "click",
-    clicked_id: str = _OBJECT,
-    invalid: Invalid = "raise",
+    source: Any, *, events: str = "", clicked: str = "click", clicked_id: str = _OBJECT, invalid: Invalid = "raise"
 ) -> WideLog:
     """Read User Behavior Insights: what each query returned, and the clicks on it.
 
