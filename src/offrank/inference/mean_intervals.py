@@ -84,6 +84,7 @@ class Inference:
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
             freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
+            freedom = 0.0 if any(map(self._of_one_row, (mean, *mean.parts))) else freedom
         if error == math.inf or freedom == 0:
             return nothing
         draws = None if replicates is None else self._draws(replicates, mean)
@@ -212,6 +213,13 @@ class Inference:
         if n < 2:
             return math.inf  # the variance needs at least two rows
         return math.sqrt(self.sums.moments.variation(influence) / (n * (n - 1)))
+
+    def _of_one_row(self, mean: Mean) -> bool:
+        """Whether a mean has all its weight from one row, which does not tell its error: the others give it nothing."""
+        known = self.sums.moments
+        at = self.sums.columns.numbers(mean.shares, len(known.mean))
+        squares = np.diagonal(known.comoment)[at] + known.n * known.mean[at] ** 2
+        return bool(len(at) and np.allclose((known.n * known.mean[at]) ** 2, squares, 1e-9, 0.0))
 
     def _draws(self, sums: Floats, mean: Mean) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""
