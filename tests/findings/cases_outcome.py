@@ -39,6 +39,8 @@ CASES = [
     Case("no-clicks", KeptEvidence(rows=(1000.0, 0.0)), "serious"),
     Case("no-clicks", KeptEvidence(rows=(1000.0, 1.0)), None),
     Case("no-clicks", KeptEvidence(rows=(1000.0, 0.0), clicks=False), None),
+    Case("filtered-by-outcome", KeptEvidence(), None),
+    Case("filtered-by-outcome", KeptEvidence(filtered="clicks > 0"), "warning"),
     Case("unread-rate", KeptEvidence(), None),
     Case("unread-rate", KeptEvidence(unread=UnreadRate(low=0.05)), "serious"),
     Case("clicks-on-top", OutcomeShape(), None),
