@@ -82,9 +82,8 @@ class Inference:
             alone = (clusters.sums[:, : len(influence)] * influence).sum(axis=1)
             plain = math.sqrt(float((alone**2).sum())) / float(clusters.rows.sum())
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
-            error = plain = self._independent_error(influence)
+            error = plain = self._independent_error(influence, mean, *mean.parts)
             freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
-            freedom = 0.0 if any(map(self._of_one_row, (mean, *mean.parts))) else freedom
         if error == math.inf or freedom == 0:
             return nothing
         draws = None if replicates is None else self._draws(replicates, mean)
@@ -208,18 +207,14 @@ class Inference:
         error = math.sqrt(seen.error**2 + square)
         return seen, Side(error, (seen.skewness * seen.error**3 + cube) / error**3)
 
-    def _independent_error(self, influence: Floats) -> float:
-        n = self.sums.n
-        if n < 2:
-            return math.inf  # the variance needs at least two rows
-        return math.sqrt(self.sums.moments.variation(influence) / (n * (n - 1)))
-
-    def _of_one_row(self, mean: Mean) -> bool:
-        """Whether a mean has all its weight from one row, which does not tell its error: the others give it nothing."""
-        known = self.sums.moments
-        at = self.sums.columns.numbers(mean.shares, len(known.mean))
-        squares = np.diagonal(known.comoment)[at] + known.n * known.mean[at] ** 2
-        return bool(len(at) and np.allclose((known.n * known.mean[at]) ** 2, squares, 1e-9, 0.0))
+    def _independent_error(self, influence: Floats, *means: Mean) -> float:
+        """The standard error of independent rows; infinite if one of them has all the weight of one of these means."""
+        known, n = self.sums.moments, self.sums.n
+        for at in (self.sums.columns.numbers(one.shares, len(known.mean)) for one in means):
+            squares = np.diagonal(known.comoment)[at] + n * known.mean[at] ** 2
+            if len(at) and (np.abs((n * known.mean[at]) ** 2 - squares) <= _ROUNDING * squares).all():
+                return math.inf
+        return math.sqrt(known.variation(influence) / (n * (n - 1))) if n > 1 else math.inf  # it needs two rows
 
     def _draws(self, sums: Floats, mean: Mean) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""
