@@ -216,3 +216,13 @@ def test_a_named_format_and_two_tables(tmp_path: Path) -> None:
 
 def test_what_is_said_is_what_was_typed() -> None:
     assert RowFilter.of("a = 1\n and  b in ('x y', 'z')").text == "a = 1 and b in ('x y', 'z')"
+
+
+def test_ids_of_later_rows_are_texts(tmp_path: Path) -> None:
+    """The first megabyte shows whole numbers alone."""
+    lines = ["impression,item,position,click,week"]
+    for number in range(30_000):
+        first = "x1" if number > 29_000 else "1"
+        lines += [f"{number},{first},1,1,{number % 2}", f"{number},2,2,0,{number % 2}"]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
+    assert value(tmp_path / "log.csv", where="week = 1") == pytest.approx(1.0)

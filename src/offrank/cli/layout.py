@@ -8,13 +8,7 @@ from typing import Any
 
 import click
 
-USES = {
-    "question": "Question",
-    "log": "Log",
-    "uncertainty": "Uncertainty",
-    "output": "Output",
-    "run": "Running",
-}
+USES = {"question": "Question", "log": "Log", "uncertainty": "Uncertainty", "output": "Output", "run": "Running"}
 """What options are used for, in the order of the help, each with its heading."""
 _EXAMPLE = "offrank "
 """How a paragraph begins that is an example to copy."""

@@ -19,6 +19,7 @@ from ..log.schema import WRITTEN
 from ..log.source import Needs
 from ..log.texts import Texts
 from . import conversions, flat
+from .computed_columns import in_lists
 from .conversions import ClicksAs
 from .features import sparse_features
 from .flat import Lists
@@ -198,7 +199,9 @@ class Decoded:
 
     def _ranking(self, name: str) -> Integers:
         """Return the candidate index of each ranked item [n, width], -1 pads."""
-        items = flat.id_lists(self.piece.data.column(self.columns[name]), self.columns[name])
+        column = self._column(name)
+        single = not (pa.types.is_nested(column.type) or conversions.is_json(column))  # of one slot
+        items = flat.id_lists(in_lists(column, 1) if single else column, self.columns[name])
         return self._places(items, name, rules.RANKED_OUTSIDE)
 
     def _beside(self, name: str) -> Lists:

@@ -28,7 +28,7 @@ from .decode import Duplicates
 from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
 from .tables import Piece, Table, TableOver, all_pieces, first_piece, outline, place, unified_table
-from .unfolding import UnfoldedTable
+from .unfolding.table import Reshaped
 from .wide import Gaps, Invalid, WideLog
 
 FROM_0 = ", positions from 0"
@@ -148,10 +148,9 @@ class LongLog:
         return self._typed_of(self.table)
 
     def _typed_of(self, table: Table) -> Table:
-        if isinstance(table, UnfoldedTable):
-            return replace(table, folded=self._typed_of(table.folded))
-        if isinstance(table, DerivedTable):
-            return replace(table, table=self._typed_of(table.table))
+        if isinstance(table, Reshaped | DerivedTable):
+            made: Table = table.over(self._typed_of(table.inner))
+            return made
         given: Any = table
         if hasattr(table, "grouped"):
             return cast("Table", given.grouped(self.column("impression")))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 
@@ -40,24 +40,24 @@ SUFFIXES = {
     ".json": "json",
 }
 _STORED: Mapping[str, Callable[[Files], Table]] = {"parquet": ParquetTable, "arrow": ArrowTable, "orc": OrcTable}
-_SPELLED = {SQL: "streams.QueryTable", SPARK: "spark.SparkTable.named"}
+_SPELLED = {SQL: ".streams:QueryTable", SPARK: ".spark:SparkTable.named"}
 """What opens a text that is no path, by what that begins with."""
 _KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("mapInArrow", "sparkSession"), "spark.SparkTable.of"),
-    (("get_fragments", "scanner"), "databases.DatasetTable"),  # from pyarrow.dataset
-    (("collect_schema", "collect_batches"), "streams.LazyTable"),
-    (("sql_query", "project"), "streams.RelationTable"),
-    (("to_pyarrow_batches", "select"), "streams.IbisTable"),
-    (("__arrow_c_stream__", "__len__"), "tables.MemoryTable.of"),
-    (("__arrow_c_stream__",), "streams.OnceTable.of"),
+    (("mapInArrow", "sparkSession"), ".spark:SparkTable.of"),
+    (("get_fragments", "scanner"), ".databases:DatasetTable"),  # from pyarrow.dataset
+    (("collect_schema", "collect_batches"), ".streams:LazyTable"),
+    (("sql_query", "project"), ".streams:RelationTable"),
+    (("to_pyarrow_batches", "select"), ".streams:IbisTable"),
+    (("__arrow_c_stream__", "__len__"), ".tables:MemoryTable.of"),
+    (("__arrow_c_stream__",), ".streams:OnceTable.of"),
 )
 """What opens an object of another library, by what that has; the first that fits."""
 
 
 def _by_name(name: str) -> Callable[..., Any]:
     """Return what opens tables of one kind, whose module is imported when there is something of that kind."""
-    module, _, inside = name.partition(".")
-    found: Callable[..., Any] = attrgetter(inside)(importlib.import_module(f".{module}", __package__))
+    module, _, inside = name.partition(":")
+    found: Callable[..., Any] = attrgetter(inside)(importlib.import_module(module, __package__))
     return found
 
 
@@ -109,7 +109,7 @@ class Opened:
     def _found(self) -> Table | OffrankError:
         try:
             table = open_table(self.source, self.kind, empty=self.empty)
-            return table if self.where is None else _by_name("row_filter.filtered")(table, self.where)
+            return table if self.where is None else _by_name(".row_filter:filtered")(table, self.where)
         except OffrankError as error:
             return error
 
@@ -124,11 +124,11 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
         if all(hasattr(source, name) for name in names):
             return _by_name(table)(source)
     if isinstance(source, Iterator):
-        return _by_name("streams.OnceTable.of")(source, empty=empty and reader)
+        return _by_name(".streams:OnceTable.of")(source, empty=empty and reader)
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
         return MemoryTable(table_of_dicts(source), "list")
     if callable(source):
-        return _returned(source) if empty else _by_name("streams.CallTable")(source, _table)
+        return _returned(source) if empty else _by_name(".streams:CallTable")(source, _table)
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow), a list of dicts, or a stream",
@@ -138,7 +138,7 @@ def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
 def _returned(source: Callable[[], Any]) -> Table:
     """Return what a function returns, which is not called again where that has no rows."""
     first = _table(source(), empty=True)
-    return _by_name("streams.CallTable")(source, _table, [first]) if row_count(first) != 0 else first
+    return _by_name(".streams:CallTable")(source, _table, [first]) if row_count(first) != 0 else first
 
 
 def _spelled(source: str) -> Table | None:
@@ -146,7 +146,7 @@ def _spelled(source: str) -> Table | None:
     for prefix, table in _SPELLED.items():
         if source.startswith(prefix):
             return _by_name(table)(source.removeprefix(prefix))
-    return _by_name("databases.database")(source) if ":" in source else None
+    return _by_name(".databases:database")(source) if ":" in source else None
 
 
 def _spelled_alone(source: Any) -> Table | None:
@@ -178,10 +178,10 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
             raise UsageError(
                 f"{files.paths[0]} is a database, but other files were given too", "give one table: FILE:TABLE"
             )
-        return _by_name("databases.open_database")(files.paths[0], chosen)
+        return _by_name(".databases:open_database")(files.paths[0], chosen)
     if chosen in _STORED:
         return _STORED[chosen](files)
-    return _by_name("csv_json.CsvJsonTable.of")(files, chosen)
+    return _by_name(".csv_json:CsvJsonTable.of")(files, chosen)
 
 
 def passed_over(source: Any, kind: Any = None) -> list[str]:
@@ -226,7 +226,7 @@ def _of_database(path: str) -> Sequence[Table]:
     kind = stored(Files((path,)).head(path))
     if kind is None or kind in _STORED:
         return []
-    found: Sequence[Table] = _by_name("databases.tables_of_database")(path, kind)
+    found: Sequence[Table] = _by_name(".databases:tables_of_database")(path, kind)
     return found
 
 
@@ -287,8 +287,8 @@ def sound(table: Table) -> tuple[Table, dict[str, int]]:
     """
     given: Any = table
     if isinstance(table, Reshaped):  # of which some rows are read
-        given, left_out = sound(table.inner)
-        return replace(cast("Any", table), every=given), left_out
+        inner, left_out = sound(table.inner)
+        return table.over(inner), left_out
     files: Any = getattr(table, "files", None)
     if not isinstance(files, Files):
         raise UsageError(

@@ -64,16 +64,14 @@ def _typed(asked: ColumnTest, value: Any, kind: pa.DataType) -> pa.Scalar:
 class FilteredTable(Reshaped):
     """The rows of a table that a filter keeps, with their numbers in it. Row groups that hold none are not read."""
 
+    inside = "every"
+
     every: Table
     where: RowFilter
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.every.names
-
-    @property
-    def inner(self) -> Table:
-        return self.every
 
     @property
     def num_rows(self) -> None:

@@ -22,7 +22,8 @@ from .parquet_orc_arrow import StoredTable
 from .roles.scattered import HashedRows
 from .tables import Piece, Table, TableOver, all_pieces
 from .text import TextTable
-from .unfolding import RankedTable, UnfoldedTable
+from .unfolding import RankedTable
+from .unfolding.table import Reshaped
 from .wide import WideLog
 
 SAMPLE_ABOVE = 1 << 28
@@ -36,8 +37,6 @@ _LONGEST = 4
 _TAIL, _ASTRAY, _FROM_TOP = 0.99, 0.001, 0.9
 """The share of lists by which that is measured; the largest share of lists in several places, of lists that are chosen
 apart; and the least share that begins at the top."""
-_INSIDE = {UnfoldedTable: "folded", DerivedTable: "table", RankedTable: "unordered"}
-"""Tables that make each row of one row of another table, and the field with that."""
 
 How = Literal["spread", "beginning", "by id"]
 
@@ -109,8 +108,8 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
 
 def _leaf(table: Table) -> CsvJsonTable | StoredTable | TextTable | None:
     """Return the files behind a table whose rows are made of theirs, one of one; None if there are none."""
-    while type(table) in _INSIDE:
-        table = getattr(table, _INSIDE[type(table)])
+    while isinstance(table, Reshaped | DerivedTable):
+        table = table.inner
     return table if isinstance(table, CsvJsonTable | StoredTable | TextTable) else None
 
 
@@ -169,10 +168,9 @@ def _texts(log: LongLog, leaf: CsvJsonTable) -> dict[str, pa.DataType]:
     return {name: pa.string() for role in roles if (name := log.renamed.get(role, role)) in leaf.names}
 
 
-def _with(table: Any, leaf: CsvJsonTable) -> Table:
+def _with(table: Table, leaf: CsvJsonTable) -> Table:
     """Return a table with other files behind it."""
-    inside = _INSIDE.get(type(table))
-    return leaf if inside is None else replace(table, **{inside: _with(getattr(table, inside), leaf)})
+    return table.over(_with(table.inner, leaf)) if isinstance(table, Reshaped | DerivedTable) else leaf
 
 
 def _blocks(leaf: CsvJsonTable, size: int) -> Iterator[tuple[str, int, bytes]]:

@@ -12,9 +12,10 @@ import pyarrow as pa
 from ..errors import ColumnError, LogError, RowError, UsageError
 from ..log import rules
 from ..log.batch import Floats, Integers
+from ..log.python_values import common_kind, in_kind
 from . import flat
 from .conversions import expanded
-from .json_text import BadCell, common_kind, in_kind
+from .json_text import BadCell
 
 MOST_ROWS = 131_072
 _MOST_VALUES = 1_500_000

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import LogError
+from ..log.python_values import common_kind
 from . import _kernels_bytes, flat
 from .conversions import is_temporal
-from .json_text import common_kind, rows_of
+from .json_text import rows_of
 
 _MANY_DIGITS = re.compile(rb"\d{19}")
 _FAULT = re.compile(

@@ -12,13 +12,7 @@ if TYPE_CHECKING:
     from .column import PredictionColumn
     from .fitting import fit_models
     from .registry import REWARD_MODELS
-    from .regression import (
-        BoostedRegression,
-        LassoRegression,
-        OwnRegression,
-        SlateRegression,
-        TreeRegression,
-    )
+    from .regression import BoostedRegression, LassoRegression, OwnRegression, SlateRegression, TreeRegression
 
 __all__ = [
     "REWARD_MODELS",

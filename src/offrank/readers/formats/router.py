@@ -38,6 +38,7 @@ def router(
     propensity: str = "propensity",
     candidates: str = "",
     probs: str = "",
+    inclusion: str = "",
     invalid: Invalid = "raise",
 ) -> WideLog:
     """Read a table with a choice per row as impressions of one slot.
@@ -47,9 +48,11 @@ def router(
     - candidates: the column that lists the options of each row. probs: the column of objects {option: probability},
       which tells options and propensity, and becomes the score `probs` beside the candidates: `plackett_luce(probs)` is
       the router. With neither, the options are those that were ever chosen, which one pass over the log finds.
+    - inclusion: the column of the probability with which a row was kept; of `pdrop`, of that it was not.
 
-    Columns: slate, candidates, reward, propensity, and the others as they are, to group by. Costs can be judged as a
-    reward of their own, `router(reward=cost)`.
+    Columns: slate, candidates, reward, propensity, and the others as they are, to group by: a new router's choice is
+    `ranking(new_model)`. Other objects of probabilities with these options are scores: `plackett_luce(new_probs)` is a
+    new router. Costs can be judged as a reward of their own, `router(reward=cost)`.
 
     Raises:
         ColumnError: there is no such column, or options differ from row to row and are not listed.
@@ -57,8 +60,7 @@ def router(
     """
     table = unfolded(open_table(source))
     fields = _fields(probs, table.names)
-    needed = [chosen, reward, *([] if fields else [propensity]), *([candidates] if candidates else [])]
-    refuse_lacking(table, needed)
+    refuse_lacking(table, [chosen, reward, *([] if fields else [propensity]), *filter(None, (candidates, inclusion))])
     computed: dict[str, Computed] = {"slate": one_each(chosen)}
     kept = {"reward": reward}
     if fields:
@@ -67,12 +69,23 @@ def router(
         computed["propensity"] = (chosen, *fields.values()), partial(_chosen, tuple(fields))
     else:
         kept["propensity"] = propensity
+    if inclusion and "drop" in inclusion.lower():
+        computed["inclusion"] = (inclusion,), _kept
+    elif inclusion:
+        kept["inclusion"] = inclusion
+    options: Sequence[str] = tuple(fields)
     if candidates:
         kept["candidates"] = candidates
     elif not fields:
         _refuse_unlisted(table, chosen, reward, propensity)
-        computed["candidates"] = always(ever(table, chosen), chosen)
-    used = {chosen, reward, *kept.values(), *fields.values()}
+        every = ever(table, chosen)
+        computed["candidates"], options = always(every, chosen), [*map(str, every.to_pylist())]
+    used = {chosen, reward, inclusion, *kept.values(), *fields.values()}
+    for name in dict.fromkeys(one.partition(".")[0] for one in table.names if "." in one and not candidates):
+        own = _fields(name, table.names)
+        if name != probs and own.keys() >= {*options}:
+            computed[name] = (*fields.values(), *(own[one] for one in options)), partial(_beside, len(options))
+            used |= {*own.values()}
     kept |= {name: name for name in table.names if name not in used and name not in computed and name not in kept}
     groups = names.group_columns(kept, used)
     return WideLog(DerivedTable(table, kept, computed, width=max(len(fields), 1)), groups, invalid)
@@ -95,6 +108,8 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         return _by_shape(rows)
     listed = [name for name in words["ROUTE_OPTIONS"] if name in rows.column_names]
     found = {"chosen": chosen[0], "reward": reward[0]}
+    rates = [name for name in single if name.lower() in {*words["INCLUSION"], "pdrop"} and is_number(rows[name].type)]
+    found |= {"inclusion": rates[0]} if len(rates) == 1 else {}
     if probs:
         known = {*rows.column(chosen[0]).unique().to_pylist()} <= {*_fields(probs[0], rows.column_names)}
         return {**found, "probs": probs[0]} if known else None
@@ -161,6 +176,17 @@ def _options(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
 def _probabilities(rows: pa.RecordBatch) -> pa.Array:
     known = _known(rows)
     return lists_of(pa.array(_matrix(rows)[known]), known.sum(axis=1))
+
+
+def _beside(options: int, rows: pa.RecordBatch) -> pa.Array:
+    """Return other probabilities of the options of each row: the last columns, behind those that tell the options."""
+    names = rows.schema.names
+    known = _known(rows.select(names[:options]))
+    return lists_of(pa.array(_matrix(rows.select(names[-options:]))[known]), known.sum(axis=1))
+
+
+def _kept(rows: pa.RecordBatch) -> pa.Array:
+    return pa.array(1 - flat.numbers(rows.column(0), rows.schema.names[0]))
 
 
 def _known(rows: pa.RecordBatch) -> Any:

@@ -37,6 +37,8 @@ class RankedTable(Reshaped):
     positions give the order only. gaps: whether ranks without an item stay, as null.
     """
 
+    inside = "unordered"
+
     unordered: Table
     slate: str
     position: str
@@ -49,10 +51,6 @@ class RankedTable(Reshaped):
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.unordered.names, "candidates"]))
-
-    @property
-    def inner(self) -> Table:
-        return self.unordered
 
     @property
     def schema(self) -> pa.Schema | None:

@@ -5,11 +5,10 @@ Structs, and lists of them, give columns with dotted names: `items: list<struct<
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -44,13 +43,21 @@ FirstRows = Callable[..., pa.Table]
 """As `few_rows`."""
 
 
-class Reshaped(ABC):
-    """A table whose rows are each made of one of another: with its files, parts and name."""
+class Reshaped:
+    """A table whose rows are each made of one of another: with its files, parts and name. inside: the field with it."""
+
+    inside: ClassVar[str]
 
     @property
-    @abstractmethod
     def inner(self) -> Table:
         """Return the other table."""
+        found: Table = vars(self)[self.inside]
+        return found
+
+    def over(self, inner: Table) -> Any:
+        """Return the same of another table."""
+        made: Any = self
+        return replace(made, **{self.inside: inner})
 
     @property
     def once(self) -> bool:
@@ -84,6 +91,8 @@ class UnfoldedTable(Reshaped):
     taken: name -> the folded column that it is made of, and the way in it. texts: folded columns that are texts.
     """
 
+    inside = "folded"
+
     folded: Table
     taken: Mapping[str, tuple[str, Path]]
     texts: Mapping[str, Form] = field(default_factory=dict)
@@ -91,10 +100,6 @@ class UnfoldedTable(Reshaped):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.taken)
-
-    @property
-    def inner(self) -> Table:
-        return self.folded
 
     @cached_property
     def schema(self) -> pa.Schema | None:
