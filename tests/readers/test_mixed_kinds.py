@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import ColumnError, LogError, UsageError
+from offrank.errors import ColumnError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 
 ROWS = 200
@@ -147,3 +147,13 @@ def test_a_column_that_is_no_name() -> None:
 def test_a_name_with_a_space_is_to_be_quoted() -> None:
     with pytest.raises(UsageError, match="quote a name with spaces: 'new score'"):
         offrank.evaluate(LOG, "top(new score)", "uniform")
+
+
+@pytest.mark.parametrize("role", ["propensity", "reward", "inclusion"])
+def test_one_bad_number_is_named_with_its_file_and_row(role: str, tmp_path: Path) -> None:
+    rows = [f'"{row["slate"]}","{row["clicks"]}",{"0.1x66" if n == 117 else 0.5}' for n, row in enumerate(LOG)]
+    (tmp_path / "log.csv").write_text("\n".join([f"slate,clicks,{role}", *rows]) + "\n")
+    with pytest.raises(
+        RowError, match=rf"log\.csv, row 117 .*column '{role}': '0\.1x66' is among numbers, but is none"
+    ):
+        offrank.evaluate(tmp_path / "log.csv", "uniform", "logged" if role == "propensity" else "uniform", "ips")

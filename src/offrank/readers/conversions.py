@@ -169,6 +169,13 @@ def expanded(data: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(columns, names=data.schema.names)
 
 
+def first_other(texts: pa.Array) -> int | None:
+    """Return the first of some texts that is no number, if most of them are numbers."""
+    fine = pc.match_substring_regex(texts, r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$")
+    share = pc.mean(fine).as_py()
+    return pc.index(fine, False).as_py() if share is not None and 0.5 < share < 1 else None
+
+
 def is_number(kind: pa.DataType) -> bool:
     """Whether a type is one of whole numbers or fractions."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

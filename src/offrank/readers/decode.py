@@ -23,6 +23,7 @@ from .computed_columns import in_lists
 from .conversions import ClicksAs
 from .features import sparse_features
 from .flat import Lists
+from .json_text import BadCell
 from .tables import Piece
 
 Duplicates = Literal["raise", "first", "each"]
@@ -239,7 +240,10 @@ class Decoded:
     def _by_row(self, name: str) -> Floats:
         """Read a number per row."""
         role, _, of = name.partition(":")
-        found = flat.numbers(self._column(name), self.columns[name])
+        column = self._column(name)
+        if column.type in flat.TEXTS and (at := conversions.first_other(column)) is not None:
+            raise BadCell(at, self.columns[name], "is among numbers, but is none", "write a number in every row")
+        found = flat.numbers(column, self.columns[name])
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, None, self.columns[name], bounds)
         return found

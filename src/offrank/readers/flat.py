@@ -19,7 +19,7 @@ from ..log.batch import Floats, Integers
 from ..log.texts import Texts
 from .json_text import from_json
 
-_TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 LISTS = (pa.ListType, pa.LargeListType)
 """The types of lists with offsets, as most programs write them."""
 
@@ -110,7 +110,7 @@ def plain_column(column: pa.Array) -> pa.Array:
         column = plain_column(column.storage)
     elif pa.types.is_run_end_encoded(kind):
         column = plain_column(pc.run_end_decode(column))
-    elif pa.types.is_dictionary(kind) and kind.value_type not in _TEXTS:
+    elif pa.types.is_dictionary(kind) and kind.value_type not in TEXTS:
         column = plain_column(column.dictionary_decode())
     elif pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
@@ -150,7 +150,7 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
     """
     if not isinstance(column.type, LISTS):
         column = plain_list(plain_column(column))
-        if column.type in _TEXTS:
+        if column.type in TEXTS:
             column = from_json(column, name, held)
         elif not isinstance(column.type, LISTS):
             raise ColumnError(f"column {name!r} holds {column.type}, not lists", "write a list per row")
@@ -232,7 +232,7 @@ def seconds(column: pa.Array) -> Floats:
     """Read a column of dates, times or texts that begin with a day as seconds since 1970, anything else as NaN."""
     column = plain_column(column)
     column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    if column.type in _TEXTS:
+    if column.type in TEXTS:
         day = pc.binary_slice(_as_bytes(column), 0, len("2026-01-01"))
         column = pc.strptime(day.view(pa.large_string()), format="%Y-%m-%d", unit="s", error_is_null=True)
     if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
@@ -280,7 +280,7 @@ def _has_large(column: pa.Array) -> bool:
 
 def _as_bytes(column: pa.Array) -> pa.Array:
     """Return ids that are hashed as the bytes of their text, which need not be UTF-8."""
-    return (column if column.type in _TEXTS else column.cast(pa.large_string())).cast(pa.large_binary())
+    return (column if column.type in TEXTS else column.cast(pa.large_string())).cast(pa.large_binary())
 
 
 def texts(column: pa.Array, name: str) -> Texts:
@@ -309,7 +309,7 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
         raise ColumnError(f"column {name!r} holds {column.type}, not labels", "group by strings or numbers")
     values = plain_column(column)
     values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-    values = values.cast(pa.large_binary()) if values.type in _TEXTS else values
+    values = values.cast(pa.large_binary()) if values.type in TEXTS else values
     values = pc.add(values.cast(pa.float64()), 0.0) if pa.types.is_floating(values.type) else values  # -0.0 is 0
     encoded = values.dictionary_encode("encode")
     names = tuple(map(_word, in_python(encoded.dictionary)))
@@ -364,7 +364,7 @@ def show_value(column: pa.Array, index: int) -> str:
         value = seen[0].as_py()
     except OverflowError:  # its years are 1 to 9999
         [value] = in_python(seen)
-    text = repr(_word(value) if column.type in _TEXTS else _words(value))
+    text = repr(_word(value) if column.type in TEXTS else _words(value))
     return text if len(text) <= 80 else text[:77] + "..."
 
 
