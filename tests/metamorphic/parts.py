@@ -13,7 +13,7 @@ from offrank.reward_models.registry import REWARD_MODELS
 from offrank.testing.metamorphic import Leaves, flat_answer
 from tests.metamorphic.relations import CANDIDATES, NUMBERS, ROWS, TEXT, Excuse, Given, Part, given, of_readable
 from tests.metamorphic.spellings import EXAMINATION, SOME_POLICIES, estimator_names, policies, written_out
-from tests.night import some
+from tests.night import WHOLE, some, turn
 
 MUCH = "plackett_luce(old)"
 """All targets are asked for by this logging policy, one by each of the others, in turn."""
@@ -99,8 +99,9 @@ def estimates() -> Iterator[Part]:
 
 
 def evaluations() -> Iterator[Part]:
-    """All words and numbers."""
-    for place, situation in some([*enumerate(situations())], 15):
+    """All words and numbers, in some of the situations: also at night, when there are more of them."""
+    parts = 5 if WHOLE else 15
+    for place, situation in [*enumerate(situations())][turn() % parts :: parts]:
         for both in parts_of(offrank.evaluate, place, situation, 11):
             yield from both
 
