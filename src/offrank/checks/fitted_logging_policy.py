@@ -15,18 +15,23 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AbilityError
+from ..errors import AbilityError, UsageError
 from ..findings.log import UNLIKELY, LogEvidence, deviation_in_words, repeated, repeats_in_words, unfit
 from ..language.formatting import nine_digits
 from ..log.batch import Floats
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
+from ..policies.interleaved import Interleaved
+from ..policies.interleaving_methods import INTERLEAVINGS
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.ranking import Ranking
+from ..policies.shuffled import Shuffled
+from ..policies.swaps import Swaps
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..sums.sampled import SampledRows
@@ -37,6 +42,8 @@ from .sort_keys import tells_of_items
 
 CHECKED = 8
 """How many of the likeliest laws are compared with the shown slates; the others have no chance."""
+_MOST_PAIRS, _LARGEST_BLOCK = 6, 5
+"""Pairs of rankers that are tried as interleaved; ranks of the largest block that is tried as shuffled."""
 _SPAN = math.log(1000)
 """Range of a temperature relative to the spread of its scores, as a logarithm."""
 _SHARP = 1.5
@@ -82,8 +89,11 @@ def drawn(
     sample = _Sampled(rows, copies, samples or {})
     scores, rankings = sorted({*rows.contexts.scores} - {*apart}), sorted(rows.contexts.rankings)
     tried = [[sample.known(Uniform())]]
-    tried += [[*_greedy(_top(name, sample), sample), *_plackett_luce(name, sample)] for name in scores]
+    tops = {name: _top(name, sample) for name in scores}
+    tried += [[*_greedy(one, sample), *_plackett_luce(name, sample)] for name, one in tops.items()]
     tried += [list(_greedy(Ranking(name), sample)) for name in rankings]
+    pairs = [*combinations(map(Ranking, rankings), 2), *combinations(tops.values(), 2)][:_MOST_PAIRS]
+    tried += [[sample.known(Interleaved(*pair, method=one)) for one in INTERLEAVINGS] for pair in pairs]
     likeliest = (max(same, key=lambda one: nine_digits(one.criterion)) for same in tried)
     found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -nine_digits(one.criterion))
     uniform, idle = tried[0][0], "it explains the slates no better than a uniform order"
@@ -134,7 +144,10 @@ class _Sampled:
     def likelihood(self, policy: Policy) -> float:
         """Return the mean log-likelihood of a row; minus infinity if a slate is impossible."""
         weight = 1 / self.rows.inclusion
-        return float((weight * policy.log_prob(self.rows.contexts, self.rows.slates)).sum()) / float(weight.sum())
+        try:
+            return float((weight * policy.log_prob(self.rows.contexts, self.rows.slates)).sum()) / float(weight.sum())
+        except (AbilityError, UsageError):  # it has no law for such rows
+            return -math.inf
 
     def known(self, policy: Policy, parameters: int = 0) -> Drawn:
         """Return a policy with this many fitted parameters."""
@@ -152,11 +165,22 @@ def _top(name: str, sample: _Sampled) -> Top:
 
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
-    """Return a ranker without randomness, and one that shows a uniform slate now and then."""
+    """Return a ranker without randomness, and those that shuffle its ranks, or all candidates, now and then."""
     from scipy.special import expit
 
+    contexts, ends = sample.rows.contexts, (-_SPAN * 2, _SPAN * 2)
     yield sample.known(base)
-    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), expit, (-_SPAN * 2, _SPAN * 2), sample)
+    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), expit, ends, sample)
+    least = int(contexts.size.min())
+    if 1 < least < contexts.size.max():  # else they are those of epsilon
+        yield _fitted(
+            lambda stay: Swaps(base, stay), lambda at: (1 + (least - 1) * float(expit(at))) / least, ends, sample
+        )
+    slots = contexts.slots
+    if slots > 1 and sample.likelihood(Shuffled(base, slots, method="top")) > -math.inf:  # which can show all of theirs
+        for block in range(2, min(slots, _LARGEST_BLOCK) + 1):
+            yield from (sample.known(Shuffled(base, block, method=one)) for one in ("top", "blocks"))
+        yield from (sample.known(Shuffled(base, 2, method=one)) for one in ("fair_pairs", "window"))
 
 
 def _plackett_luce(name: str, sample: _Sampled) -> Iterator[Drawn]:

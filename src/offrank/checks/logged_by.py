@@ -38,7 +38,8 @@ class LoggedBy:
     - randomness: whether rows of one context differ (random, not random, unknown), by pairs and those that differ.
     - departure: the smallest share of slates in a fixed order, not drawn, that the log would have shown; None where
       that was not looked for. column, arms: the column that tells the rankers, and which each value has; shares: of the
-      impressions; unit: the column whose values were randomised, empty if each impression was.
+      impressions; unit: the column whose values were randomised, empty if each impression was. bucket: the filter of
+      rows that are those of uniform, where only others are open.
     - confirmed: whether a person has said that the policy drew it.
     - why: the evidence in words.
     """
@@ -52,6 +53,7 @@ class LoggedBy:
     arms: Mapping[str, str] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     unit: str = ""
+    bucket: str = ""
     confirmed: bool = False
 
     @property
@@ -133,7 +135,8 @@ def _unwritten(random: Randomness, law: Drawn | None) -> LoggedBy:
     """Return what is known of a log without propensities. law: the likeliest policy that fits."""
     repeat = [] if random.state == "random" else [_REPEATS]
     if law is None:
-        why = ["none of the policies that were tried fits this log", *repeat]
+        differ = f"{random.differing:,} of {random.pairs:,} pairs of rows of {_context(random)} differ"
+        why = [*([] if repeat else [differ]), "none of the policies that were tried fits this log", *repeat]
         return LoggedBy(None, "unknown", random, ", and ".join(why))
     if repeat:
         return LoggedBy(repr(law.policy), "unknown", random, _REPEATS, 1.0)
@@ -155,7 +158,10 @@ def _fixed(random: Randomness, sure: Drawn | None, order: Sequence[SortKey]) -> 
     by = f"every slate is that of {sure.policy!r}" if sure is not None else by
     if random.state != "not random":
         return by or "according to the logged propensities, every slate was certain"
-    where = {"query": "one query", "user": "one user and the same candidates"}.get(random.by, "the same candidates")
     beside = f" and the same value of `{random.beside}`" if random.beside else ""
-    said = f"in {plural(random.pairs, 'pair', 'pairs')} of rows of {where}{beside}, no two slates differ"
+    said = f"in {plural(random.pairs, 'pair', 'pairs')} of rows of {_context(random)}{beside}, no two slates differ"
     return f"{said}; {by}" if by else said
+
+
+def _context(random: Randomness) -> str:
+    return {"query": "one query", "user": "one user and the same candidates"}.get(random.by, "the same candidates")

@@ -7,67 +7,48 @@ from typing import TYPE_CHECKING
 from ..language.registry import later as _later
 
 if TYPE_CHECKING:
-    from .base import FitResult, Parameters, Role, Roles
-    from .chain_models import CCM, CM, DBN, DCM, SDBN
-    from .click_counts import ClickCounts, browsing_cell
-    from .documents import SlateDocuments
-    from .evaluation import Evaluated, Evaluations
-    from .fitted import Fitted
-    from .harvesting import Harvested
-    from .judgements import Judgements
-    from .laws import Browsing, Cascading, ClickLaw, Independent, Mixed, Upward
-    from .mixture import Mixture
-    from .model import ClickModel, CountModel, SessionModel, click_model, load, of_documents, of_ranks
-    from .neural import CACM, NCM
-    from .pbm import PBM
-    from .rates import DCTR, GCTR, RCTR, RDCTR
-    from .sessions import Sessions
-    from .trust import TrustBias
-    from .ubm import UBM
+    from .base import FitResult as FitResult
+    from .base import Parameters as Parameters
+    from .base import Role as Role
+    from .base import Roles as Roles
+    from .chain_models import CCM as CCM
+    from .chain_models import CM as CM
+    from .chain_models import DBN as DBN
+    from .chain_models import DCM as DCM
+    from .chain_models import SDBN as SDBN
+    from .click_counts import ClickCounts as ClickCounts
+    from .click_counts import browsing_cell as browsing_cell
+    from .documents import SlateDocuments as SlateDocuments
+    from .evaluation import Evaluated as Evaluated
+    from .evaluation import Evaluations as Evaluations
+    from .fitted import Fitted as Fitted
+    from .harvesting import Harvested as Harvested
+    from .judgements import Judgements as Judgements
+    from .laws import Browsing as Browsing
+    from .laws import Cascading as Cascading
+    from .laws import ClickLaw as ClickLaw
+    from .laws import Independent as Independent
+    from .laws import Mixed as Mixed
+    from .laws import Upward as Upward
+    from .mixture import Mixture as Mixture
+    from .model import ClickModel as ClickModel
+    from .model import CountModel as CountModel
+    from .model import SessionModel as SessionModel
+    from .model import click_model as click_model
+    from .model import load as load
+    from .model import of_documents as of_documents
+    from .model import of_ranks as of_ranks
+    from .neural import CACM as CACM
+    from .neural import NCM as NCM
+    from .pbm import PBM as PBM
+    from .rates import DCTR as DCTR
+    from .rates import GCTR as GCTR
+    from .rates import RCTR as RCTR
+    from .rates import RDCTR as RDCTR
+    from .sessions import Sessions as Sessions
+    from .trust import TrustBias as TrustBias
+    from .ubm import UBM as UBM
 
-__all__ = [
-    "CACM",
-    "CCM",
-    "CM",
-    "DBN",
-    "DCM",
-    "DCTR",
-    "GCTR",
-    "NCM",
-    "PBM",
-    "RCTR",
-    "RDCTR",
-    "SDBN",
-    "UBM",
-    "Browsing",
-    "Cascading",
-    "ClickCounts",
-    "ClickLaw",
-    "ClickModel",
-    "CountModel",
-    "Evaluated",
-    "Evaluations",
-    "FitResult",
-    "Fitted",
-    "Harvested",
-    "Independent",
-    "Judgements",
-    "Mixed",
-    "Mixture",
-    "Parameters",
-    "Role",
-    "Roles",
-    "SessionModel",
-    "Sessions",
-    "SlateDocuments",
-    "TrustBias",
-    "Upward",
-    "browsing_cell",
-    "click_model",
-    "load",
-    "of_documents",
-    "of_ranks",
-]
 
 _WRITTEN = """
     Browsing=laws CACM=neural CCM=chain_models CM=chain_models Cascading=laws ClickCounts=click_counts ClickLaw=laws
@@ -79,6 +60,7 @@ _WRITTEN = """
     of_ranks=model
 """
 _HOMES = dict(one.split("=") for one in _WRITTEN.split())
+__all__ = [*_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

@@ -5,57 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..language.registry import later as _later
-from .cuts import Clip, Shrink, Switch, clip, shrink, switch
-from .registry import ESTIMATORS
+from .cuts import Clip as Clip
+from .cuts import Shrink as Shrink
+from .cuts import Switch as Switch
+from .cuts import clip as clip
+from .cuts import shrink as shrink
+from .cuts import switch as switch
+from .registry import ESTIMATORS as ESTIMATORS
 
 if TYPE_CHECKING:
-    from ..findings.row import EstimatorKind
-    from .base import Estimator, Reference, Terms, Weighted, Weights
-    from .bounded import Bounded
-    from .click_weights import ClickWeights
-    from .direct import Direct
-    from .doubly_robust import DoublyRobust
-    from .family import InterpolWindows
-    from .ips import IPS
-    from .items import IPM, Interpol, PositionBased
-    from .logged import LoggedMean
-    from .named import estimator
-    from .predicted import ModelBased
-    from .pseudoinverse.estimator import PI
-    from .rips import RIPS
-    from .wrappers import SelfNormalised, self_normalised
+    from ..findings.row import EstimatorKind as EstimatorKind
+    from .base import Estimator as Estimator
+    from .base import Reference as Reference
+    from .base import Terms as Terms
+    from .base import Weighted as Weighted
+    from .base import Weights as Weights
+    from .bounded import Bounded as Bounded
+    from .click_weights import ClickWeights as ClickWeights
+    from .direct import Direct as Direct
+    from .doubly_robust import DoublyRobust as DoublyRobust
+    from .family import InterpolWindows as InterpolWindows
+    from .ips import IPS as IPS
+    from .items import IPM as IPM
+    from .items import Interpol as Interpol
+    from .items import PositionBased as PositionBased
+    from .logged import LoggedMean as LoggedMean
+    from .named import estimator as estimator
+    from .predicted import ModelBased as ModelBased
+    from .pseudoinverse.estimator import PI as PI
+    from .rips import RIPS as RIPS
+    from .wrappers import SelfNormalised as SelfNormalised
+    from .wrappers import self_normalised as self_normalised
 
-__all__ = [
-    "ESTIMATORS",
-    "IPM",
-    "IPS",
-    "PI",
-    "RIPS",
-    "Bounded",
-    "ClickWeights",
-    "Clip",
-    "Direct",
-    "DoublyRobust",
-    "Estimator",
-    "EstimatorKind",
-    "Interpol",
-    "InterpolWindows",
-    "LoggedMean",
-    "ModelBased",
-    "PositionBased",
-    "Reference",
-    "SelfNormalised",
-    "Shrink",
-    "Switch",
-    "Terms",
-    "Weighted",
-    "Weights",
-    "clip",
-    "estimator",
-    "self_normalised",
-    "shrink",
-    "switch",
-]
 
 _WRITTEN = """
     Bounded=bounded ClickWeights=click_weights Direct=direct DoublyRobust=doubly_robust Estimator=base IPM=items
@@ -64,6 +45,7 @@ _WRITTEN = """
     Weighted=base Weights=base estimator=named self_normalised=wrappers
 """
 _HOMES = dict(one.split("=") for one in _WRITTEN.split())
+__all__ = ["ESTIMATORS", "Clip", "Shrink", "Switch", "clip", "shrink", "switch", *_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

@@ -19,7 +19,7 @@ def better_logs(seen: Inspected) -> Iterator[Item]:
         yield Item("Log the clicks on each item, or what each slate earned.", 'log["clicks"] = [0, 1, 0]')
     if seen.only_clicks:
         yield Item("Log whole lists, clicked or not: every item that was shown, at its rank.", _WHOLE)
-    if seen.logging.status in ("not random", "arms", "written, not tested"):
+    if seen.logging.status in ("not random", "written, not tested") or (seen.arms is not None and not seen.arms_draw):
         yield Item("Show a random slate in a small share of the requests: only what varies can be compared.", _EXPLORE)
     if not seen.written and seen.logging.status != "agrees":
         yield Item(

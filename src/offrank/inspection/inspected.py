@@ -119,6 +119,9 @@ class Inspected:
         words += ["--where", self.where] if self.where else []
         words += ["--skip-invalid"] if self.broken else []
         words += ["--skip-broken-files"] if self.broken_files else []
+        if self.logging.bucket and not self.where:
+            log = self.path if isinstance(self.path, list) else [self.path or "LOG"]
+            return command_line(["offrank", "inspect", *log, *words, "--where", self.logging.bucket])
         return self._asked(words, self._drawn)
 
     @property
@@ -128,6 +131,11 @@ class Inspected:
         if by.status != "arms" or by.column is None:
             return None
         return By(by.column, {value: policy(ranker) for value, ranker in by.arms.items()})
+
+    @property
+    def arms_draw(self) -> bool:
+        """Whether the rankers of an A/B test draw what they show."""
+        return self.arms is not None and not all(one.always_sorts for one in self.arms.policies.values())
 
     @property
     def means(self) -> list[str] | None:

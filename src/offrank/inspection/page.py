@@ -9,10 +9,11 @@ import numpy as np
 
 from ..checks.logged_by import CONTRADICTED
 from ..language.formatting import Span, percent, plural, quote
+from ..language.spelling import spell
 from ..log import rules
 from ..readers.log_columns import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section
-from ..wording import ColumnNames, Option, Wording
+from ..wording import ColumnNames, Option, Wording, joined
 from .advice import better_logs
 from .inspected import Inspected
 
@@ -68,6 +69,8 @@ def _of_sample(answer: Answer, seen: Inspected) -> Answer:
 
 
 def _asking(seen: Inspected) -> str:
+    if seen.logging.bucket:
+        return "Whether the rows that look random can be used:"
     if seen.arms is not None or seen.means is not None:
         return f"Which ranker earns more, if {quote(str(seen.logging.column))} was assigned at random:"
     if seen.next is None:
@@ -136,6 +139,7 @@ def _answer(seen: Inspected) -> Answer:
         return Answer(none, severity="warning")
     if found.known:
         return Answer(f"**Other rankings can be evaluated**, with weights from {law}.")
+    rankers = "Random rankers" if seen.arms_draw else "Deterministic rankers"
     within = "within one, " if found.randomness.beside == found.column else ""
     said = {
         "written, not tested": f"**The log's propensities cannot be tested**: {found.why}. Other rankings can be "
@@ -143,12 +147,27 @@ def _answer(seen: Inspected) -> Answer:
         "not contradicted": f"**Nothing contradicts {law} as the logging policy, but nobody has confirmed it**: "
         f"{found.why}.",
         "refuted": f"**The log contradicts its propensities**: {found.why}",
-        "arms": f"**Deterministic rankers, identified by {quote(str(found.column))}**: {within}{found.why}.",
+        "arms": f"**{rankers}, identified by {quote(str(found.column))}**: {within}{found.why}.",
         "not random": f"**This log is not random**: {found.why}. No other ranking can be evaluated by weights.",
     }
     unknown = f"**The logging policy is unknown, and nothing shows that this log is random**: {found.why}."
+    if found.policy is None and found.randomness.state == "random":
+        unknown = f"**This log is random, but the policy that drew it is unknown**: {found.why}."
     severity = "serious" if found.status == "refuted" else "warning"
     return Answer(said.get(found.status, unknown), severity=severity)
+
+
+def _ways(found: Inspected) -> Iterator[str]:
+    """Say how a person can tell who drew a random log."""
+    score = spell(next((one.name for one in found.columns if one.use == "score"), "score"))
+    laws = [f"epsilon(top({score}), 0.1)", f"plackett_luce({score})"]
+    laws += ["counted(by=query)"] if "query" in found.overview.distinct else []
+    yield joined(
+        "", ["Say how lists were drawn: ", joined(", or ", [Wording("{}", Option("logging", one)) for one in laws])]
+    )
+    yield Wording("Name the column that has the probability of each list: {}.", ColumnNames({"propensity": "NAME"}))
+    only = Option("where", found.logging.bucket or "explored = 1")
+    yield Wording("Read those rows alone that were drawn at random: {}.", only)
 
 
 def _confirming(found: Inspected) -> Iterator[str]:
@@ -172,25 +191,32 @@ def _confirming(found: Inspected) -> Iterator[str]:
             repr(fits[0]),
             said,
         )
-    for value, ranker in by.arms.items():
-        yield (
-            f"{by.column} = {value} ({percent(by.shares[value], 0)} of the impressions): every slate is sorted by "
-            f"{ranker}."
-        )
+    if by.status == "unknown" and by.policy is None and by.randomness.state == "random":
+        yield from _ways(found)
+        return
     if by.arms:
-        if by.unit:
-            yield f"All rows of a {by.unit} have the same {by.column}."
-        yield (
-            f"If {by.column} was assigned at random, `offrank compare` tells which ranker earns more: from the "
-            "means of its values, as in any A/B test, and from what each row says about all rankers."
-        )
-    if by.status in ("not random", "arms", "refuted", "unknown") and found.overview.earned is not None:
+        yield from _of_arms(found)
+    drawn = found.arms_draw or by.status not in ("not random", "arms", "refuted", "unknown")
+    if not drawn and found.overview.earned is not None:
         yield (
             "Without randomness, a click model can predict the value of another ranking. To evaluate rankings from "
             "the log itself, show a random slate in a share of the requests, and log the propensity of every slate."
         )
     if found.declined:
         yield "Tried: no ranking in the log can be evaluated. " + found.declined
+
+
+def _of_arms(found: Inspected) -> Iterator[str]:
+    """Say what served each arm, and what compares them."""
+    by, fits = found.logging, "the slates fit" if found.arms_draw else "every slate is sorted by"
+    for value, ranker in by.arms.items():
+        yield f"{by.column} = {value} ({percent(by.shares[value], 0)} of the impressions): {fits} {ranker}."
+    if by.unit:
+        yield f"All rows of a {by.unit} have the same {by.column}."
+    yield (
+        f"If {by.column} was assigned at random, `offrank compare` tells which ranker earns more: from the "
+        "means of its values, as in any A/B test, and from what each row says about all rankers."
+    )
 
 
 def _sizes(found: Inspected) -> Iterator[Item]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
@@ -12,8 +13,9 @@ import numpy as np
 from ..checks.arms import Arms, ArmsFold, UnitsFold, rankers
 from ..checks.fitted_logging_policy import Drawn, drawn
 from ..checks.item_names import item_names
+from ..checks.laws_by_value import are_rankers, drawn_value, laws_by_value, likelier
 from ..checks.log_problems import about_log, log_evidence, log_quantities
-from ..checks.logged_by import LoggedBy, logged_by
+from ..checks.logged_by import CONTRADICTED, LoggedBy, logged_by
 from ..checks.outcomes import OutcomesFold
 from ..checks.overview import OverviewFold
 from ..checks.propensities import AgreementFold
@@ -24,7 +26,7 @@ from ..checks.sort_keys import SortKey, sort_keys
 from ..checks.written_propensities import CertainFold, WrittenPropensities
 from ..errors import EmptyLogError
 from ..findings.log import LogEvidence
-from ..language.formatting import listing
+from ..language.formatting import listing, percent
 from ..log import rules
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source, refuse_once
@@ -68,13 +70,15 @@ def look_through(source: Source, how: HowRead) -> tuple[Inspection, Policy | Non
     Raises:
         EmptyLogError: no row is valid.
     """
-    seen, log_checks, sample, arms = _read(source, how)
+    seen, log_checks, sample, samples, few = _read(source, how)
     law = next((one.policy for one in seen.drawn if one.fits and not one.policy.always_sorts), None)
     named = not shown_in(sample.contexts, sample.slates)[1].all()  # else calibration by item means nothing
     written = _written([law, Uniform() if named else None], source, how) if seen.written else None
     seen = replace(seen, agreement=None if written is None else written.by_law)
     order = _order(seen, sample, source)
-    found = _logging(seen, log_checks, written, arms, order, source, how)
+    found = _logging(seen, log_checks, written, [name for name in few if _ARM.search(name)], order, source, how)
+    if seen.drawn and not seen.written and found.status not in CONTRADICTED:
+        found = _by_value(found, seen, samples, few, source, how)
     return replace(seen, logging=_doubted(found, seen.columns)), law, sample
 
 
@@ -118,8 +122,12 @@ def _written(laws: Sequence[Policy | None], source: Source, how: HowRead) -> Wri
     return WrittenPropensities(**asked.reduce(**how))
 
 
-def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, SampledRows, list[str]]:
-    """Return the statistics from one pass over a log, the checks of what was written, a sample of its rows, and arms.
+def _read(
+    source: Source, how: HowRead
+) -> tuple[Inspection, LogEvidence, SampledRows, dict[By, SampledRows], list[str]]:
+    """Return the statistics from one pass over a log, the checks of what was written, samples of its rows, and arms.
+
+    The samples are of any rows, and of whole contexts; arms are columns of few values, the likeliest first.
 
     Raises:
         EmptyLogError: no row is valid.
@@ -132,12 +140,12 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
     clicked = bool(uses & {"clicks", "click"})
     rewards = clicked or "reward" in uses
     shown = Needs(frozenset(["candidates"]), scores=frozenset(scores), rankings=frozenset(rankings))
-    needed = replace(shown, clusters=frozenset(groups)) | Needs(frozenset(["reward"] if rewards else []))
     logging, arms = Logged() if written else None, _arms(columns)
     every: tuple[By, ...] = ("candidates", "query", "user")
     contexts: dict[By, WholeContextsFold] = {
         by: WholeContextsFold(shown, by, arms) for by in every if by == "candidates" or by in groups
     }
+    needed = replace(shown, clusters=frozenset(groups)) | Needs(frozenset(["reward"] if rewards else []))
     asked = Quantities(source, needed)
     asked.add(*log_quantities(source, logging), Quantity("impressions", ImpressionsFold()))
     asked.add(Quantity("overview", OverviewFold(groups, rewards)), Quantity("ties", TiesFold(tuple(map(Top, scores)))))
@@ -170,8 +178,8 @@ def _read(source: Source, how: HowRead) -> tuple[Inspection, LogEvidence, Sample
         unreadable=log.kept.by_outcome,
     )
     keys = samples["candidates"].contexts.keys
-    called = [name for name in arms if _ARM.search(name) and 2 <= len(np.unique(keys[name])) <= MOST_ARMS]
-    return inspection, log, found["sample"], called
+    few = [name for name in arms if 2 <= len(np.unique(keys[name])) <= MOST_ARMS]
+    return inspection, log, found["sample"], samples, few
 
 
 def _layout(source: Source) -> Layout:
@@ -253,10 +261,53 @@ def _logging(
         shares = run(source.select(fold.needs()), fold, **how).shares
         numbered = any(map(str.isdigit, shares))  # which may be anything
         return found if numbered else replace(found, column=served, shares=shares)
-    known = tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct)
-    units = UnitsFold(arms.column, known)
-    unit = run(source.select(units.needs()), units, **how) if units.units else ""
+    unit = _unit(arms.column, seen, source, how)
     return replace(found, arms=arms.policies, shares=arms.shares, unit=unit, status="arms")
+
+
+def _unit(column: str, seen: Inspection, source: Source, how: HowRead) -> str:
+    """Return the column all of whose rows have one arm; nothing if the arm differs from row to row."""
+    units = UnitsFold(column, tuple(name for name in ("user", "session", "query") if name in seen.overview.distinct))
+    return run(source.select(units.needs()), units, **how) if units.units else ""
+
+
+def _by_value(
+    found: LoggedBy,
+    seen: Inspection,
+    samples: Mapping[By, SampledRows],
+    few: Sequence[str],
+    source: Source,
+    how: HowRead,
+) -> LoggedBy:
+    """Return the same, or what drew the rows of each value of a column. few: columns of few values.
+
+    Arms of an experiment are looked for though a policy fits all rows, a bucket of drawn lists only where none does.
+    """
+    fits, best = any(one.fits for one in seen.drawn), max(seen.drawn, key=lambda one: one.criterion).policy
+    apart = [*used(seen.columns, "outcome"), *used(seen.columns, "doubtful")]
+    for name in few[:_TRIED_VALUES]:
+        called = _ARM.search(name)
+        if not called and (fits or found.randomness.state != "random"):
+            continue
+        fold = ArmsFold(name, ())
+        shares = run(source.select(fold.needs()), fold, **how).shares
+        laws = laws_by_value(name, tuple(shares), samples, apart)
+        bucket = drawn_value(laws)
+        if called and are_rankers(laws) and likelier(laws, name, samples["candidates"], best):
+            told = replace(found, column=name, shares=shares, arms={one: repr(laws[one].policy) for one in laws})
+            why, unit = f"`{name}` assigns each row a policy that fits it", _unit(name, seen, source, how)
+            return replace(told, status="arms", policy=None, departure=None, why=why, unit=unit)
+        if bucket is not None and not fits:
+            kind = next(one.type for one in seen.columns if one.name == name)
+            value = bucket if "int" in kind or "bool" in kind else repr(bucket)
+            only = f"{name if name.isidentifier() else json.dumps(name)} = {value}"
+            why = f"{found.why}; rows with {name} = {bucket} ({percent(shares[bucket], 0)}) are those of `uniform`"
+            return replace(found, bucket=only, why=why)
+    return found
+
+
+_TRIED_VALUES = 4
+"""Columns of few values by which the rows are told apart."""
 
 
 def _may_be_arms(found: LoggedBy) -> bool:

@@ -5,63 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..language.registry import later as _later
-from .base import Policy
-from .propensities import Propensities, ShownPolicy, propensities
-from .registry import POLICIES, policy
+from .base import Policy as Policy
+from .propensities import Propensities as Propensities
+from .propensities import ShownPolicy as ShownPolicy
+from .propensities import propensities as propensities
+from .registry import POLICIES as POLICIES
+from .registry import policy as policy
 
 if TYPE_CHECKING:
-    from .balanced import Balanced
-    from .base import Fits
-    from .by import By
-    from .counted import Counted
-    from .distinct import Distinct
-    from .epsilon import EpsilonUniform
-    from .filtered import Filtered
-    from .interleaved import Interleaved
-    from .logged_probabilities import Logged, Written
-    from .noisy import Noisy
-    from .pinned import Pinned
-    from .plackett_luce import PlackettLuce
-    from .policy_mixture import PolicyMixture
-    from .ranking import Ranking
-    from .shuffled import Shuffled
-    from .sorting import Sorting
-    from .swaps import Swaps
-    from .thompson import Thompson
-    from .top import Top
-    from .unconfirmed import Unconfirmed
-    from .uniform import Uniform
+    from .balanced import Balanced as Balanced
+    from .base import Fits as Fits
+    from .by import By as By
+    from .counted import Counted as Counted
+    from .distinct import Distinct as Distinct
+    from .epsilon import EpsilonUniform as EpsilonUniform
+    from .filtered import Filtered as Filtered
+    from .interleaved import Interleaved as Interleaved
+    from .logged_probabilities import Logged as Logged
+    from .logged_probabilities import Written as Written
+    from .noisy import Noisy as Noisy
+    from .pinned import Pinned as Pinned
+    from .plackett_luce import PlackettLuce as PlackettLuce
+    from .policy_mixture import PolicyMixture as PolicyMixture
+    from .ranking import Ranking as Ranking
+    from .shuffled import Shuffled as Shuffled
+    from .sorting import Sorting as Sorting
+    from .swaps import Swaps as Swaps
+    from .thompson import Thompson as Thompson
+    from .top import Top as Top
+    from .unconfirmed import Unconfirmed as Unconfirmed
+    from .uniform import Uniform as Uniform
 
-__all__ = [
-    "POLICIES",
-    "Balanced",
-    "By",
-    "Counted",
-    "Distinct",
-    "EpsilonUniform",
-    "Filtered",
-    "Fits",
-    "Interleaved",
-    "Logged",
-    "Noisy",
-    "Pinned",
-    "PlackettLuce",
-    "Policy",
-    "PolicyMixture",
-    "Propensities",
-    "Ranking",
-    "ShownPolicy",
-    "Shuffled",
-    "Sorting",
-    "Swaps",
-    "Thompson",
-    "Top",
-    "Unconfirmed",
-    "Uniform",
-    "Written",
-    "policy",
-    "propensities",
-]
 
 _WRITTEN = """
     Balanced=balanced By=by Counted=counted Distinct=distinct EpsilonUniform=epsilon Filtered=filtered Fits=base
@@ -70,6 +44,7 @@ _WRITTEN = """
     Top=top Unconfirmed=unconfirmed Uniform=uniform Written=logged_probabilities
 """
 _HOMES = dict(one.split("=") for one in _WRITTEN.split())
+__all__ = [*["POLICIES", "Policy", "Propensities", "ShownPolicy", "policy", "propensities"], *_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)

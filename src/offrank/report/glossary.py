@@ -4,38 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from markupsafe import Markup
 
-TERMS = {
-    "impression": "One list of items that was shown once, and what was clicked in it: a row of the log.",
-    "slate": "The items shown in one impression, with their order.",
-    "slot": "A place in a slate that shows one item.",
-    "candidate": "An item that could have been shown in an impression.",
-    "logging policy": "The ranker, with its randomness, that drew the slates of the log.",
-    "target": "The ranker that is asked about: its mean reward is estimated without showing it to anyone.",
-    "propensity": "The probability with which the logging policy showed what it showed.",
-    "importance weight": "How many times more often the target shows a slate or item than the logging policy did.",
-    "mean weight": "The mean of the importance weights: 1 if propensities are right and the log covers the target.",
-    "effective sample size": "The number of impressions of the target itself that would give as exact a mean.",
-    "ESS": "Effective sample size: the number of impressions of the target itself that would give as exact a mean. It "
-    "follows from the error, so that ips and snips differ although their weights are the same.",
-    "tail index": "How heavy the largest weights are: above 0.7, a few of them decide the estimate.",
-    "design effect": "The variance with dependent rows, over that of as many independent ones.",
-    "cluster": "Rows that depend on each other, such as those of one user; intervals take them together.",
-    "minimum detectable effect": "The smallest true difference that such a log would show with a power of 80 %.",
-    "interval": "Made so that it holds the true value in this share of all logs, such as 95 %.",
-    "studentised": "Intervals from the standard error and the skewness of the sums.",
-    "standard error": "The standard deviation that the estimate would have over many logs like this one.",
-    "self-normalised": "Divided by the mean weight instead of by 1: a little bias, much less variance.",
-    "examination": "The probability that a user looks at a rank; how many clicks a place gets for being where it is.",
-    "support": "A target has support where the logging policy could have shown what the target shows.",
-    "Bonferroni": "k intervals at 1 - (1 - level) / k each hold the truth together at the level.",
-    "Welch's test": "A test of equal means for groups whose variances differ.",
-    "perplexity": "2 to the power of the mean surprise at a click or no click: 1 is perfect, 2 is a coin.",
-    "nDCG": "Discounted cumulative gain over that of the best order: 1 is the best order.",
-    "CMIP": "What a click model's predictions still tell of the logging policy, given relevance; 0 is right.",
-}
+_TEXT = (Path(__file__).parent / "templates" / "glossary.txt").read_text(encoding="utf-8")
+TERMS = dict(line.split(": ", 1) for line in _TEXT.splitlines())
 """Term -> what it means, in a sentence."""
 
 _SHORT = {"weight": "mean weight", "tail": "tail index", "largest": "largest weight"}

@@ -7,26 +7,18 @@ from typing import TYPE_CHECKING
 from ..language.registry import later as _later
 
 if TYPE_CHECKING:
-    from .base import Predicted, RewardModel
-    from .click_model import ClickPredictions
-    from .column import PredictionColumn
-    from .fitting import fit_models
-    from .registry import REWARD_MODELS
-    from .regression import BoostedRegression, LassoRegression, OwnRegression, SlateRegression, TreeRegression
+    from .base import Predicted as Predicted
+    from .base import RewardModel as RewardModel
+    from .click_model import ClickPredictions as ClickPredictions
+    from .column import PredictionColumn as PredictionColumn
+    from .fitting import fit_models as fit_models
+    from .registry import REWARD_MODELS as REWARD_MODELS
+    from .regression import BoostedRegression as BoostedRegression
+    from .regression import LassoRegression as LassoRegression
+    from .regression import OwnRegression as OwnRegression
+    from .regression import SlateRegression as SlateRegression
+    from .regression import TreeRegression as TreeRegression
 
-__all__ = [
-    "REWARD_MODELS",
-    "BoostedRegression",
-    "ClickPredictions",
-    "LassoRegression",
-    "OwnRegression",
-    "Predicted",
-    "PredictionColumn",
-    "RewardModel",
-    "SlateRegression",
-    "TreeRegression",
-    "fit_models",
-]
 
 _WRITTEN = """
     BoostedRegression=regression ClickPredictions=click_model LassoRegression=regression OwnRegression=regression
@@ -34,6 +26,7 @@ _WRITTEN = """
     TreeRegression=regression fit_models=fitting
 """
 _HOMES = dict(one.split("=") for one in _WRITTEN.split())
+__all__ = [*_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
     __getattr__ = _later(__name__, _HOMES)
