@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 import offrank
-from offrank.readers.checksums import verify
+from offrank.log.checksums import verify
 
 SLOTS = 10
 EXAMINATION = [1 / rank for rank in range(1, SLOTS + 1)]
