@@ -27,22 +27,11 @@ from .wording import Style, worded
 _LONGEST = 4000
 """Characters of a message: names and values that are shown in it may have any length."""
 
-__all__ = [
-    "AbilityError",
-    "ColumnError",
-    "EmptyLogError",
-    "ImpossibleSlateError",
-    "LogError",
-    "MissingExtraError",
-    "NoOverlapError",
-    "OffrankError",
-    "RowError",
-    "SpellingError",
-    "StateError",
-    "SupportError",
-    "UsageError",
-    "optional",
-]
+_NAMES = """
+    AbilityError ColumnError EmptyLogError ImpossibleSlateError LogError MissingExtraError NoOverlapError
+    OffrankError RowError SpellingError StateError SupportError UsageError optional
+"""
+__all__ = [*_NAMES.split()]  # noqa: PLE0604
 
 
 class OffrankError(Exception):

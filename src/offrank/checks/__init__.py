@@ -10,3 +10,9 @@ from .propensities import SupportFold as SupportFold
 from .rows import Impressions as Impressions
 from .rows import ImpressionsFold as ImpressionsFold
 from .rows import RankRow as RankRow
+
+_NAMES = """
+    ActionsFold ActionsTest Agreement AgreementFold Impressions ImpressionsFold RankRow SlotsFold SlotsRow
+    SupportFold
+"""
+__all__ = [*_NAMES.split()]  # noqa: PLE0604

@@ -31,7 +31,6 @@ from ..policies.interleaving_methods import INTERLEAVINGS
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.ranking import Ranking
 from ..policies.shuffled import Shuffled
-from ..policies.swaps import Swaps
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..sums.sampled import SampledRows
@@ -165,18 +164,12 @@ def _top(name: str, sample: _Sampled) -> Top:
 
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
-    """Return a ranker without randomness, and those that shuffle its ranks, or all candidates, now and then."""
+    """Return a ranker without randomness, and those that shuffle its ranks, or all candidates now and then."""
     from scipy.special import expit
 
-    contexts, ends = sample.rows.contexts, (-_SPAN * 2, _SPAN * 2)
     yield sample.known(base)
-    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), expit, ends, sample)
-    least = int(contexts.size.min())
-    if 1 < least < contexts.size.max():  # else they are those of epsilon
-        yield _fitted(
-            lambda stay: Swaps(base, stay), lambda at: (1 + (least - 1) * float(expit(at))) / least, ends, sample
-        )
-    slots = contexts.slots
+    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), expit, (-_SPAN * 2, _SPAN * 2), sample)
+    slots = sample.rows.contexts.slots
     if slots > 1 and sample.likelihood(Shuffled(base, slots, method="top")) > -math.inf:  # which can show all of theirs
         for block in range(2, min(slots, _LARGEST_BLOCK) + 1):
             yield from (sample.known(Shuffled(base, block, method=one)) for one in ("top", "blocks"))

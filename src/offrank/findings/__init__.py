@@ -17,3 +17,9 @@ from .registry import explained as explained
 from .registry import finding as finding
 from .registry import has_cause as has_cause
 from .registry import title_of as title_of
+
+_NAMES = """
+    FINDINGS Cause Kind Statement all_findings causes_of cautions_for convicting explained finding has_cause
+    title_of
+"""
+__all__ = [*_NAMES.split()]  # noqa: PLE0604

@@ -166,8 +166,8 @@ def _ways(found: Inspected) -> Iterator[str]:
         "", ["Say how lists were drawn: ", joined(", or ", [Wording("{}", Option("logging", one)) for one in laws])]
     )
     yield Wording("Name the column that has the probability of each list: {}.", ColumnNames({"propensity": "NAME"}))
-    only = Option("where", found.logging.bucket or "explored = 1")
-    yield Wording("Read those rows alone that were drawn at random: {}.", only)
+    where = found.logging.bucket or "explored = 1"
+    yield Wording("Read those rows alone that were drawn at random: {}.", Option("where", where))
 
 
 def _confirming(found: Inspected) -> Iterator[str]:

@@ -34,3 +34,11 @@ from .shuffles import partitions as partitions
 from .shuffles import refuse_other_shuffles as refuse_other_shuffles
 from .shuffles import shuffled as shuffled
 from .shuffles import shuffled_slots as shuffled_slots
+
+_NAMES = """
+    GUMBEL_SCALE MOST_SECONDS NODES NOISES ORDER SHUFFLES UP_TO WEIGHTS BetaKeys GaussianKeys Grid GumbelKeys Keys
+    Partition grids list_probs moved noise_keys pair_probs pair_seconds partitions rank_probs ranks_by_sets
+    refuse_other_posteriors refuse_other_shuffles served_grid served_probs shown_rank_probs shuffled
+    shuffled_slots
+"""
+__all__ = [*_NAMES.split()]  # noqa: PLE0604

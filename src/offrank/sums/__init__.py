@@ -27,3 +27,10 @@ from .named_sums import ByName as ByName
 from .named_sums import NamedColumns as NamedColumns
 from .named_sums import Sums as Sums
 from .totals import BootstrapFold as BootstrapFold
+
+_NAMES = """
+    BootstrapFold BucketsFold ByName Caution Estimate Fold GroupBy Histogram HistogramFold Interval LargestFold
+    Mean Moments MomentsFold NamedColumns OptionalFold Sample Sums Tee Unavailable adjusted combined excess
+    mean_by_block ratio relative with_control
+"""
+__all__ = [*_NAMES.split()]  # noqa: PLE0604

@@ -12,3 +12,9 @@ from .metamorphic import LogTable as LogTable
 from .metamorphic import Relation as Relation
 from .metamorphic import check_more_estimators as check_more_estimators
 from .metamorphic import check_relation as check_relation
+
+_NAMES = """
+    RELATIONS LogTable MemorySource Relation Situation World check_fold check_more_estimators check_relation law
+    same take
+"""
+__all__ = [*_NAMES.split()]  # noqa: PLE0604
