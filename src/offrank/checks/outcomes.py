@@ -9,24 +9,10 @@ from typing import Literal
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
+from ..readers.roles.names import words_of
 from ..sums.base import Fold
 
 Kind = Literal["outcome", "doubtful", ""]
-
-_NAMES = re.compile(
-    r"""click(s|ed)? | book(ed|ings?)? | purchased?s? | buys? | bought | orders | ordered | sales? | sold | revenue
-    | gross | gmv | turnover | spen[dt] | dwell(time)? | watch(ed|time)? | view(s|ed)? | play(s|ed)? | listen(s|ed)?
-    | stream(s|ed) | convert(s|ed)? | conversions? | carts? | basket | lik(e|es|ed) | shares | shared | skip(s|ped)?
-    | install(s|ed)? | appl(y|ied) | contact(s|ed)? | reward | outcome | engage(d|ment)""",
-    re.VERBOSE,
-)
-"""Words in the name of a column that say what a user did."""
-_PREDICTED = re.compile(
-    r"""(score|rank(er|ing)?|logit|prior|rate|weight|estimate|propensity)s? | pred(icted|iction)? | prob(ability)? | p
-    | p?c[tv]r | expected | estimated | model | position | hist(orical|ory)? | past | last | avg | mean | average""",
-    re.VERBOSE,
-)
-"""Words that say that it is a prediction, or from before."""
 
 _FEW = 20
 """Cells that are not 0, from which they tell something."""
@@ -99,7 +85,7 @@ def _kind(name: str, sums: Floats) -> Kind:
 def says_outcome(name: str) -> bool:
     """Whether the name of a column says what users did, and not what was predicted."""
     words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()))
-    return any(map(_NAMES.fullmatch, words)) and not any(map(_PREDICTED.fullmatch, words))
+    return bool(words & words_of("DEED")) and not words & words_of("PREDICTION")
 
 
 def _higher(shown: Floats, clicked: np.ndarray, filled: np.ndarray) -> tuple[float, float]:
