@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -17,8 +16,8 @@ from . import names
 from .columns import of_values
 from .long import long_roles
 
-_SECONDS = 4.0
-"""How long a file is looked through."""
+_BYTES = 1 << 30
+"""Bytes of rows, unpacked, that are looked through."""
 _TRIED = 3
 """How many columns are tried as the id of lists."""
 _ROWS = 50_000
@@ -50,15 +49,16 @@ class HashedRows:
 def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> Description | None:
     """Tell the roles from lists that are whole, chosen from all rows by a hash of their id; None if that fails.
 
-    rows: the first ones. A file is looked through for some seconds at most; what is then missing of the lists makes
-    names decide, or the question is asked.
+    rows: the first ones. So many bytes are looked through at most, however long that takes; what is then missing of
+    the lists makes names decide, or the question is asked.
     """
     samples = [HashedRows(name) for name in _ids(rows, said)]
-    end = time.monotonic() + _SECONDS
+    left = _BYTES
     for piece in all_pieces(table, table.names):
         for sample in samples:
             sample.add(flat.plain_columns(piece.data))
-        if time.monotonic() > end:
+        left -= flat.size(piece.data)
+        if left < 0:
             break
     for sample in samples:
         found = long_roles(pa.Table.from_batches(sample.kept), said)
