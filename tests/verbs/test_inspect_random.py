@@ -76,6 +76,12 @@ def test_a_bucket_of_random_lists_is_read_alone(tmp_path: Path) -> None:
     assert "Other rankings can be evaluated, with weights from uniform" in " ".join(alone.stdout.split())
 
 
+@pytest.mark.parametrize("name", ["nein", "control"])
+def test_an_arm_of_a_test_is_no_bucket(name: str) -> None:
+    rows = [{**row, "zufall": {"nein": name}.get(row["zufall"], "ja")} for row in drawn("bucket", scores=False)]
+    assert (offrank.inspect(rows).logging.bucket == "zufall = 'ja'") == (name == "nein")
+
+
 def test_drawn_arms_of_a_test_are_arms(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     pq.write_table(pa.Table.from_pylist(drawn("arms")), path)

@@ -39,6 +39,7 @@ from ..policies.uniform import Uniform
 from ..readers.description import Layout
 from ..readers.log_columns import LogColumn, describe_columns
 from ..readers.long import LongLog
+from ..readers.roles.names import words_of
 from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
 from ..readers.wide import WideLog
@@ -292,12 +293,12 @@ def _by_value(
         fold = ArmsFold(name, ())
         shares = run(source.select(fold.needs()), fold, **how).shares
         laws = laws_by_value(name, tuple(shares), samples, apart)
-        bucket = drawn_value(laws)
+        bucket = None if _CONTROL & {one.lower() for one in shares} else drawn_value(laws)
         if called and are_rankers(laws) and likelier(laws, name, samples["candidates"], best):
             told = replace(found, column=name, shares=shares, arms={one: repr(laws[one].policy) for one in laws})
             why, unit = f"`{name}` assigns each row a policy that fits it", _unit(name, seen, source, how)
             return replace(told, status="arms", policy=None, departure=None, why=why, unit=unit)
-        if bucket is not None and not fits:
+        if bucket is not None and not fits and shares[bucket] < _MINORITY:
             kind = next(one.type for one in seen.columns if one.name == name)
             value = bucket if "int" in kind or "bool" in kind else repr(bucket)
             only = f"{name if name.isidentifier() else json.dumps(name)} = {value}"
@@ -306,6 +307,9 @@ def _by_value(
     return found
 
 
+_MINORITY = 0.5
+"""Share of a bucket of drawn lists at most; one of the values of an A/B test may have more."""
+_CONTROL = words_of("CONTROL")
 _TRIED_VALUES = 4
 """Columns of few values by which the rows are told apart."""
 
