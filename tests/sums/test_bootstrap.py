@@ -93,7 +93,7 @@ def test_the_interval_is_that_of_the_replicates() -> None:
 
 
 def test_replicates_without_weight_do_not_count() -> None:
-    values = np.array([[1.0, 0.0], [0.0, 0.0], [3.0, 2.0]])
+    values = np.array([[1.0, 1.0], [0.0, 0.0], [3.0, 2.0]])
     batch = Sample.of(values, np.arange(3, dtype=np.uint64))
     fold, moments = BootstrapFold(200), MomentsFold()
     replicates = fold.of(batch)
