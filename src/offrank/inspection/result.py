@@ -42,6 +42,7 @@ class Inspection(Inspected, Printed, Plain):
         format: an option of reading it, as `gaps` and `top_k` are.
         gaps: see `read_log`.
         top_k: see `read_log`.
+        where: which of its rows are read, see `read_log`.
         given: role -> column, as it was said.
         read_as: how the table was understood, in words, where that was not said.
         checksums: whether its files carry them; None of no file, or if it is not told.
