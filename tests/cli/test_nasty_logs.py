@@ -77,6 +77,8 @@ READ: dict[str, Write] = {
     "decimals as numbers": parquet(propensity=pa.array([Decimal(".5")] * 3, pa.decimal128(9, 2))),
     "large lists": parquet(slate=pa.array(SLATE, pa.large_list(pa.int64()))),
     "unsigned ids of 64 bits": parquet(slate=nested(pa.array([i + 2**64 - 9 for i in ITEMS], pa.uint64()))),
+    "JSON numbers beyond 64 bits": text("log.jsonl", '{"slate": [99999999999999999999], "clicks": [1]}\n'),
+    "JSON ids of two kinds": text("log.jsonl", '{"slate": [1], "clicks": [1]}\n{"slate": ["a"], "clicks": [1]}\n'),
     "a mark at the beginning": text("log.csv", b"\xef\xbb\xbf" + HEAD.encode() + b"1,a,1,0\n2,a,1,1\n"),
     "half floats": parquet(propensity=pa.array(np.full(3, 0.5, np.float16))),
     "lists in JSON": text("log.csv", 'slate,clicks\n"[1, 2]","[0, 1]"\n"[2, 1]","[0, 1.5]"\n'),
@@ -93,11 +95,6 @@ REFUSED: dict[str, tuple[Write, str]] = {
     "two columns of one name": (text("log.csv", "impression,item,item,position,click\n1,1,1,1,0\n"), "item"),
     "no JSON": (text("log.jsonl", '{"slate": [1], "clicks": [1]}\n{"slate": [1]\n'), "JSON"),
     "JSON of one list": (text("log.json", "[1, 2]"), "JSON"),
-    "JSON numbers beyond 64 bits": (
-        text("log.jsonl", '{"slate": [99999999999999999999], "clicks": [1]}\n'),
-        "log.jsonl|ids",
-    ),
-    "unlike JSON rows": (text("log.jsonl", '{"slate": [1], "clicks": [1]}\n{"slate": ["a"], "clicks": [1]}\n'), "JSON"),
     "a list that is no JSON": (
         text("log.csv", "slate,clicks\n\"['a', 'b'\",\"[0, 1]\"\n"),
         r"row 0 .*'slate'.*bad-list",

@@ -18,7 +18,7 @@ from ..roles import names
 from ..tables import Table, once_only
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
-_ROLES = ("item", "position", "click")
+_ROLES = ("item", "position", "slate", "click")
 _CALLED_SO = 2
 """How well names must fit those of an item and of a click; see `roles.names.closeness`."""
 
@@ -34,7 +34,7 @@ def in_lists_by_number(table: Table) -> Table:
     others = [name for name in groups if name not in clicks]
     items = others if not items and len(others) == 1 else items  # what is clicked, whatever it is called
     called = [{role for role in _ROLES if names.closeness(role, one) >= names.CALLED} for one in table.names]
-    of_items = any(roles & {"item", "position"} for roles in called)  # then a row is one, with a click of its own
+    of_items = any(roles - {"click"} for roles in called)  # then a row is one, or has its list
     beside = clicks or (not of_items and any("click" in roles for roles in called))
     if len(items) != 1 or not beside or once_only(table):
         return table
