@@ -99,7 +99,7 @@ def detect_clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, ro
     if once_only(table) or opened_anew or not {*columns} <= {*table.names}:
         return plain
     if rows is None or not {*columns} <= {*rows.column_names}:
-        rows = (first_rows if click in said else few_rows)(table, columns)
+        rows = (first_rows if click in said else few_rows)(table, tuple(dict.fromkeys(columns)))
     if len(rows) and rows.column(columns[1]).null_count == len(rows):
         refuse_all_null(table, columns[1])
     found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
