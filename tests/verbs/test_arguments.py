@@ -152,7 +152,7 @@ def test_the_same_argument_stands_at_the_same_place_in_every_verb() -> None:
 
 
 COMMAND_ONLY = {
-    *("format", "gaps", "top_k", "duplicates", "skip_invalid", "skip_broken_files", "columns", "ood"),
+    *("format", "gaps", "top_k", "duplicates", "skip_invalid", "skip_broken_files", "columns", "where", "ood"),
     *("title", "unit", "worth", "html", "json", "strict", "require", "margin", "workers", "quiet"),
     *("checkpoint", "fresh", "save", "config", "overwrite", "ask"),
 }

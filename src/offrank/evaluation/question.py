@@ -208,7 +208,8 @@ class Question:
             "control": self.control,
             "totals": self.totals,
         }
-        more = {"baseline": plan.baseline, "where": vars(self.source).get("where")}
+        filtered = vars(vars(self).get("source", plan)).get("where")  # of the log, once it is open
+        more = {"baseline": plan.baseline, "where": filtered}
         return dict(plain_argument(asked | {name: one for name, one in more.items() if one is not None}))
 
     def command(self, verb: Callable[..., Any], **more: Any) -> str:
