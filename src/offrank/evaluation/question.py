@@ -208,8 +208,7 @@ class Question:
             "control": self.control,
             "totals": self.totals,
         }
-        filtered = vars(vars(self).get("source", plan)).get("where")  # of the log, once it is open
-        more = {"baseline": plan.baseline, "where": filtered}
+        more = {"baseline": plan.baseline, "where": vars(vars(self).get("source", plan)).get("where")}  # once open
         return dict(plain_argument(asked | {name: one for name, one in more.items() if one is not None}))
 
     def command(self, verb: Callable[..., Any], **more: Any) -> str:

@@ -307,9 +307,7 @@ def _by_value(
     return found
 
 
-_MINORITY = 0.5
-"""Share of a bucket of drawn lists at most; one of the values of an A/B test may have more."""
-_CONTROL = words_of("CONTROL")
+_MINORITY, _CONTROL = 0.5, words_of("CONTROL")  # one of the values of an A/B test is no bucket
 _TRIED_VALUES = 4
 """Columns of few values by which the rows are told apart."""
 

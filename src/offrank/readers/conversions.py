@@ -64,9 +64,9 @@ def clicks_from_ids(
         ways += [_split(clicked, between, flat.id_kind(shown.raw.type)) for between in _BETWEEN]
     elif isinstance(clicked.type, flat.LISTS) and is_text(clicked.type.value_type):  # which may say that it is none
         each = flat.lists(clicked, name)
-        there = ~np.asarray(pc.fill_null(is_none(each.values), False))
+        there = ~np.asarray(pc.fill_null(is_none(values := flat.plain_column(each.values)), False))
         ends = np.append(0, np.cumsum(there))[np.append(0, np.cumsum(each.lengths))]
-        ways += [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), each.values.filter(pa.array(there)))]
+        ways += [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values.filter(pa.array(there)))]
     begins = np.cumsum(shown.lengths) - shown.lengths
     numbers, other = np.zeros(int(shown.lengths.sum())), np.ones(len(begins), np.bool_)
     for way in ways:  # the first in which all ids of a row stand in its slate

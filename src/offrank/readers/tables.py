@@ -289,6 +289,8 @@ def _table_of(columns: Mapping[str, Any], words: str) -> pa.Table:
     for name, values in columns.items():
         try:
             made[name] = pa.array(values)
+        except UnicodeEncodeError as error:
+            raise LogError(words.format(name, error), "write texts in UTF-8") from error
         except (pa.ArrowException, OverflowError) as error:
             kind = common_kind([*values])
             made[name] = pa.array([in_kind(one, kind) for one in values], kind)
