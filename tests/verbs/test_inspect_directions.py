@@ -47,3 +47,16 @@ def test_a_score_that_drew_the_log_sorts_as_it_did(shift: float) -> None:
     assert found.next is not None
     assert (found.next.target, found.next.turned) == ("top(score, ascending=True)", "")
     assert "does not show whether" not in str(found)
+
+
+@pytest.mark.parametrize(("first", "sorts"), [(1, "top(score, ascending=True)"), (0, "top(score)")])
+def test_ranks_from_1_put_the_lowest_first(first: int, sorts: str) -> None:
+    rows = drawn(0, 0.0)
+    for row in rows:
+        places = np.argsort(np.argsort(row["score"]))
+        row["score"] = (first + (places[::-1] if first == 0 else ITEMS - 1 - places)).tolist()
+    found = inspect(rows)
+    assert isinstance(found, offrank.Inspection)
+    assert found.next is not None
+    assert found.next.target == sorts
+    assert ("does not show whether" in str(found)) == (first == 0)

@@ -80,10 +80,8 @@ def _asking(seen: Inspected) -> str:
         if rankers:
             found = "What {} has earned, which drew the log: it shows too little of what {} would show:"
             return Wording(found, seen.next.target, quote(rankers[0]))
-        own = Option("target", "top(score)")
-        return Wording(
-            "What {} has earned, which drew the log. Log your scores, and {} judges them:", seen.next.target, own
-        )
+        found = "What {} has earned, which drew the log. Log your scores, and {} judges them:"
+        return Wording(found, seen.next.target, Option("target", "top(score)"))
     return f"What {quote(seen.next.target)} would have earned:"
 
 

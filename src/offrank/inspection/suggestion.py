@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,9 @@ def suggestion(
     ranks = seen.clicked and _gives(source, logging, "rank_law")
     if logging.logged and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
-    slates, questions, directed = _gives(source, logging, "log_prob"), dict[str, Next](), _directed(seen)
-    for target in _targets(seen, frozenset() if law is None else law.reads("log_prob").scores, directed):
+    slates, questions, places = _gives(source, logging, "log_prob"), dict[str, Next](), _places(sample)
+    drawn_by, directed = frozenset() if law is None else law.reads("log_prob").scores, _directed(seen) | places
+    for target in _targets(seen, drawn_by, directed, places):
         found = ["snips"] if slates and _overlaps(target, sample) else []
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found and len(questions) < _TRIED:
@@ -77,27 +78,35 @@ def _directed(seen: Inspection) -> frozenset[str]:
     )
 
 
+def _places(sample: SampledRows) -> frozenset[str]:
+    """Return the scores that number the candidates from 1, best first."""
+    size, every = sample.contexts.size[:, None], np.arange(1, sample.contexts.candidates.shape[1] + 1)
+    wanted, scores = np.where(every <= size, every, np.inf), sample.contexts.scores
+    found = {name: np.sort(np.where(every <= size, one, np.inf)) for name, one in scores.items() if len(size)}
+    return frozenset(name for name, one in found.items() if np.array_equal(one, wanted))
+
+
 def _turned(target: Policy, directed: frozenset[str]) -> str:
     """Return a sorted ranker the other way round, if nothing shows in which direction its score counts."""
     other = target.turned()
     return "" if other is None or target.reads("log_prob").scores & directed else repr(other)
 
 
-def _targets(seen: Inspection, drawn_by: frozenset[str], directed: Container[str]) -> Iterator[Policy]:
+def _targets(
+    seen: Inspection, drawn_by: frozenset[str], directed: Container[str], places: Container[str]
+) -> list[Policy]:
     """Return the rankers of the log, the likeliest first, then a policy that overlaps with any log.
 
     Rankers that drew the log, grades, and scores that always tie come after the others. directed: scores whose
-    direction is known; of any other the highest comes first.
+    direction is known; of any other the highest comes first. places: those of which the lowest does.
     """
     drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.reads("log_prob").scores]
-    scores = [Top(name, ascending=law.ascending and name in directed) for law, name in drawn]
+    scores = [Top(name, ascending=name in places or (law.ascending and name in directed)) for law, name in drawn]
     last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADE_NAMES or share == 1)}
     new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]
     rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]
-    yield from rankers
-    yield from (EpsilonUniform(one, 0.1) for one in rankers[:1])
-    yield Uniform()
+    return [*rankers, *(EpsilonUniform(one, 0.1) for one in rankers[:1]), Uniform()]
 
 
 def _overlaps(target: Policy, rows: SampledRows) -> bool:

@@ -70,9 +70,9 @@ class Roles:
 
     def rewarded(self, values: Mapping[str, Column]) -> bool:
         """Give the role of the reward to a number of each list that is called so, or ask; whether there is one."""
-        free = {name: one for name, one in values.items() if name not in self.taken and len(one.numbers)}
-        numbers = [name for name, one in free.items() if one.distinct < len(one.data)]  # else the ids of orders
-        called = [name for name in numbers if names.closeness("outcome", name) > SURE_FIT]
+        able = (one for one in values.values() if len(one.numbers) and one.distinct < len(one.data))  # no order's id
+        free = [one.name for one in able if one.name not in self.taken]
+        called = [name for name in free if names.closeness("outcome", name) > SURE_FIT]
         if called and not self.only("reward", called, "outcome", "a number of each list, with the name of an outcome"):
             self.ask("reward", called)
         return bool(called)
