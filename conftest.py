@@ -50,8 +50,9 @@ def _is_due(config: pytest.Config, item: pytest.Item) -> bool:
     if mark is None or any("::" in word for word in config.args):
         return True
     parts, *files = mark.args
-    room = config.rootpath / "src" / "offrank" / item.path.parent.name  # tests mirror it
-    return due(mark.kwargs.get("by", item.nodeid), parts, item.path, room, *files)
+    package = config.rootpath / "src" / "offrank"
+    room = package / item.path.parent.name  # tests mirror it
+    return due(mark.kwargs.get("by", item.nodeid), parts, item.path, room, *(package / file for file in files))
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,7 @@
-"""How long tests compute, with the processes that they start: units, worlds, and what is not asked each time."""
+"""How long tests compute, with the processes that they start: units, worlds, and what is not asked each time.
+
+At night a test that is far too long without a mark fails the run; at other times it is named.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from collections.abc import Generator, Iterable
 
 import pytest
 
+from tests.night import WHOLE
+
 UNIT, WORLD = 0.05, 1.0
 """CPU seconds: most tests take no more than a unit; one of a whole world of logs, models and answers at most that."""
 LONGER = ("turns", "nightly", "slow")
 """The marks of tests that may take more."""
+TOO_LONG = 4 * WORLD
+"""CPU seconds without a mark that fail a night; machines differ, and so do the loads beside."""
 MOST = 20
 """How many of those that should have such a mark are named."""
 
@@ -46,9 +53,24 @@ class Tiers:
         if told.get("longer"):
             self.may_be_long.add(report.nodeid)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if WHOLE and session.exitstatus == pytest.ExitCode.OK and max(self.late().values(), default=0.0) > TOO_LONG:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def late(self) -> dict[str, float]:
+        """CPU seconds of those that are too long for having no mark."""
+        return late(self.spent, self.may_be_long)
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for line in said(self.spent, self.may_be_long):
             terminalreporter.write_line(line)
+
+
+def late(spent: dict[str, float], may_be_long: Iterable[str]) -> dict[str, float]:
+    """CPU seconds of those above a world that are not said to be long, the longest first."""
+    unmarked = spent.keys() - {*may_be_long}
+    return {name: spent[name] for name in sorted(unmarked, key=lambda name: -spent[name]) if spent[name] > WORLD}
 
 
 def said(spent: dict[str, float], may_be_long: Iterable[str]) -> list[str]:
@@ -56,10 +78,10 @@ def said(spent: dict[str, float], may_be_long: Iterable[str]) -> list[str]:
     tiers = {"units": (-1.0, UNIT), "worlds": (UNIT, WORLD), "longer": (WORLD, float("inf"))}
     within = {tier: [one for one in spent.values() if low < one <= high] for tier, (low, high) in tiers.items()}
     counted = (f"{sum(each):,.0f} s in {len(each):,} {tier}" for tier, each in within.items() if each)
-    late = {name: seconds for name, seconds in spent.items() if seconds > WORLD and name not in {*may_be_long}}
-    slowest = sorted(late, key=lambda name: -late[name])[:MOST]
-    heading = [f"above {WORLD:g} s without a mark ({', '.join(LONGER)}):"] if late else []
-    return ["CPU: " + ", ".join(counted), *heading, *(f"  {late[name]:5.1f} s  {name}" for name in slowest)]
+    unmarked = late(spent, may_be_long)
+    what = f"above {WORLD:g} s without a mark ({', '.join(LONGER)}); {TOO_LONG:g} s fail a night:"
+    named = (f"  {seconds:5.1f} s  {name}" for name, seconds in [*unmarked.items()][:MOST])
+    return ["CPU: " + ", ".join(counted), *[what][: len(unmarked)], *named]
 
 
 def pytest_configure(config: pytest.Config) -> None:

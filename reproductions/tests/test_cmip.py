@@ -77,6 +77,7 @@ def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[Study]:
     return done
 
 
+@pytest.mark.turns(3)
 def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     design = replace(MICRO, users=("pbm",), logging=("noisy_oracle",), fewer=(5,))
     with monkeypatch.context() as patch:

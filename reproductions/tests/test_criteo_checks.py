@@ -75,6 +75,7 @@ def test_heavy_weights_are_warned_of_where_they_count() -> None:
     assert one.at(2.0**-10).trustworthy
 
 
+@pytest.mark.turns(3)
 def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(criteo_checks, "_LOGS", 4)
     made = offrank.reproduce("criteo-checks", tmp_path / "made", scale=0.01)

@@ -27,6 +27,7 @@ def table(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.turns(3)
 def test_simulated_log(tmp_path: Path, quick: None) -> None:
     made = offrank.reproduce("criteo-learning", tmp_path, scale=0.03)
     rows = {row["policy"]: row for row in table(tmp_path)}
@@ -46,6 +47,7 @@ def test_simulated_log(tmp_path: Path, quick: None) -> None:
     assert claim.status == "not confirmed"
 
 
+@pytest.mark.turns(3)
 def test_published_interval_is_the_square_root_of_the_rows_too_narrow(tmp_path: Path, quick: None) -> None:
     world = AdvertWorld(3_000, seed=2, contexts=600)
     made = offrank.reproduce("criteo-learning", tmp_path, log=world.source())

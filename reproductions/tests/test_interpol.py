@@ -63,6 +63,7 @@ def test_the_cliff_between_windows_6_and_7() -> None:
     assert variance[7] < variance[6] / 10
 
 
+@pytest.mark.turns(3)
 def test_each_claim_has_its_verdict(made: Reproduced) -> None:
     claims = [claim for section in made.document.sections for claim in section.claims]
     assert len(claims) == 26
@@ -77,6 +78,7 @@ def test_every_figure_of_the_paper_is_drawn(made: Reproduced) -> None:
         assert figure in titles
 
 
+@pytest.mark.turns(3)
 def test_it_is_written_and_seeded(made: Reproduced) -> None:
     assert interpol.document(Run(scale=0.1, seed=4)) == made.document
     assert SimulatedLogs(1, 4).of(1, 1.0) != SimulatedLogs(1, 5).of(1, 1.0)

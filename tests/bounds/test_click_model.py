@@ -38,6 +38,7 @@ def clicked(slate: tuple[int, ...], attraction: list[float], after_click: list[f
     return total
 
 
+@pytest.mark.turns(3)
 def test_a_call_does_not_name_a_model_in_memory_as_if_it_were_a_file(tmp_path: Path) -> None:
     log = table()
     model = offrank.clicks.click_model("dbn").fit(log)

@@ -60,6 +60,7 @@ def bounds(log: pa.Table, target: str = "top(new)", **how: Any) -> tuple[Bounds,
     return offrank.evaluate(log, target, bounds=True, **how).bounds[target]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("position_based", [False, True])
 def test_the_truth_lies_between_both_ends(position_based: bool) -> None:
     for seed in range(30):

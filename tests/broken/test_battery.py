@@ -124,6 +124,7 @@ def test_a_score_counted_on_these_rows_is_judged_by_what_it_would_earn() -> None
     assert one.truths(table)[0] == pytest.approx(np.mean(known))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", ["Plackett-Luce", "A/B test", "robots"])
 def test_a_log_is_asked_about_as_anyone_would(kind: str) -> None:
     one = replace(of(kind), rows=2000)
@@ -184,6 +185,7 @@ def test_what_was_found_before_is_of_the_same_promises() -> None:
     assert all(0 <= count <= of for count, of in known.values())
 
 
+@pytest.mark.turns(3)
 def test_the_page_is_made_of_what_was_kept(tmp_path: Path) -> None:
     kept, before = tmp_path / "now", tmp_path / "before"
     few = [

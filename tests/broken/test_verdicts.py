@@ -24,6 +24,7 @@ def said(name: str) -> tuple[Outcome, ...]:
     return tuple(outcome(WORLDS[name], ROWS, seed) for seed in SEEDS)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", [world.name for world in HEALTHY])
 def test_a_healthy_log_is_never_refused(name: str) -> None:
     assert all(one.trust != NONE for one in said(name))
@@ -34,6 +35,7 @@ def test_what_is_used_of_a_healthy_log_is_near_the_truth(name: str) -> None:
     assert not any(one.off for one in said(name) if one.trust == SOUND)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", SERIOUS)
 def test_a_log_that_is_seriously_wrong_is_never_used(name: str) -> None:
     assert all(one.trust != SOUND for one in said(name))

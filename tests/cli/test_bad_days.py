@@ -92,6 +92,7 @@ def bad_days(made: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple
     return {key: (Path(one[0]), code, said) for (key, one), (code, said) in answers}
 
 
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("verb", WRITING)
 def test_a_full_disk_and_an_interruption_leave_nothing_half_written(
     verb: str, made: Path, bad_days: dict[tuple[str, str], tuple[Path, int, str]]
@@ -212,6 +213,7 @@ def test_streams_that_are_closed_or_full(folder: Path) -> None:
     assert (closed.returncode in {0, 1}, closed.stderr) == (True, "")
 
 
+@pytest.mark.turns(3)
 def test_where_compiled_code_can_be_kept_nowhere_it_works_and_says_so(tmp_path: Path) -> None:
     kinds = "caching.InTreeCacheLocator, caching.UserWideCacheLocator"
     lines = [
@@ -231,7 +233,7 @@ def test_where_compiled_code_can_be_kept_nowhere_it_works_and_says_so(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(9)
 @pytest.mark.slow
 def test_as_nobody_without_a_home_or_a_folder_for_compiled_code(made: Path) -> None:
     """With a Python that anybody may start, and the libraries of this one."""

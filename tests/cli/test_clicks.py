@@ -98,6 +98,7 @@ def test_a_harvested_curve_goes_where_a_curve_goes(folder: Path, tmp_path: Path)
     assert (tmp_path / "h.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals")
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_fit_tells_what_it_does_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:

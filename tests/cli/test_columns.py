@@ -37,6 +37,7 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "log.parquet"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("words", "near"), MISSPELT.values(), ids=MISSPELT)
 def test_a_misspelt_column_is_told_before_anything_compiles(log: Path, words: list[str], near: str) -> None:
     target = [] if "--target" in words else ["--target", "top(new_score)"]
@@ -76,6 +77,7 @@ def test_what_can_be_read_is_not_refused(log: Path, words: list[str]) -> None:
     assert call("evaluate", log, *target, *words).exit_code == 0
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("text", ["PAR1", '{"slate": ["a"], "clicks": [1]}\n', "a\tb : a\n"])
 def test_names_in_other_texts_are_left_to_the_readers(text: str, tmp_path: Path) -> None:
     path = tmp_path / "log.txt"

@@ -61,6 +61,7 @@ def test_the_next_steps_run(made: offrank.verbs.demo.Demo, monkeypatch: pytest.M
         assert (done.exit_code, done.stderr) == (0, "")
 
 
+@pytest.mark.turns(3)
 def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
     def run(folder: str, *words: str) -> dict:
         done = call("demo", tmp_path / folder, "--impressions", "1000", *words)

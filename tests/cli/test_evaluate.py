@@ -64,6 +64,7 @@ def test_what_is_printed_can_be_typed_back_nested_and_in_lists(tmp_path: Path, l
     assert saved(tmp_path, log, *said, *(word for name in printed for word in ("-e", name))) == expected
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("verb", [offrank.evaluate, offrank.compare])
 def test_the_log_may_choose_the_estimator(tmp_path: Path, log: Path, verb: Any) -> None:
     result = verb(log, "top(new_score)", "plackett_luce(old_score)", "auto")

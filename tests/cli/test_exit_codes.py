@@ -162,6 +162,7 @@ def test_the_command_itself() -> None:
     assert call("frobnicate").exit_code == 2
 
 
+@pytest.mark.turns(3)
 def test_a_real_process(log: Path) -> None:
     fine = process("evaluate", log, *TARGET, *LOGGING, NO_COLOR="1")
     assert (fine.returncode, fine.stderr) == (0, "")

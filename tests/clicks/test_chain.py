@@ -229,6 +229,7 @@ ODD = {
 }
 
 
+@pytest.mark.turns(3)
 @every
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_logs(name: str, odd: str) -> None:

@@ -69,6 +69,7 @@ def test_the_order_of_the_documents_is_not_taken_for_examination(name: str) -> N
     assert np.abs(found - true)[SURE[name]].max() < {"dbn": 0.02, "ccm": 0.05, "dcm": 0.09}[name]
 
 
+@pytest.mark.turns(3)
 @every
 def test_nothing_is_lost_where_slates_are_random(name: str) -> None:
     found, true = learnt(name, False).parameters["continuation"], np.array(TRUE[name])

@@ -56,6 +56,7 @@ def test_the_likelihood_rises(learnt: FitResult) -> None:
     assert np.diff(learnt.trace).min() >= -1e-4 * abs(learnt.trace[0])
 
 
+@pytest.mark.turns(3)
 def test_two_of_one_kind_find_their_users(learnt: FitResult) -> None:
     first = int(np.argmax(learnt.parameters["weight"]))
     low, high = (learnt.parameters["weight"][first] + z / 2 for z in (-0.1, 0.1))
@@ -103,6 +104,7 @@ def test_a_start_changes_nothing(sessions: Sessions, learnt: FitResult) -> None:
         assert again.parameters[name] == pytest.approx(learnt.parameters[name], abs=0.015)
 
 
+@pytest.mark.turns(3)
 def test_the_trace_is_the_likelihood_of_the_stories() -> None:
     told = TOLD["mixture"]
     data = drawn(told, 50, 2)

@@ -25,7 +25,7 @@ from tests.clicks import networks
 from tests.clicks.networks import BESIDE, quick, sessions, slots
 
 # One worker: what these tests share is made once.
-pytestmark = [pytest.mark.xdist_group("neural"), pytest.mark.turns(3)]
+pytestmark = [pytest.mark.xdist_group("neural"), pytest.mark.turns(6)]
 
 __all__ = ["quick"]
 

@@ -24,7 +24,7 @@ from tests.clicks.networks import BESIDE, learnt, quick, slots
 from tests.clicks.readers import log
 
 # One worker: what these tests share is made once.
-pytestmark = [pytest.mark.xdist_group("neural"), pytest.mark.turns(3)]
+pytestmark = [pytest.mark.xdist_group("neural"), pytest.mark.turns(6)]
 
 __all__ = ["quick"]
 

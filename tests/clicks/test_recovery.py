@@ -60,6 +60,7 @@ def fit(request: pytest.FixtureRequest) -> tuple[str, dict[str, np.ndarray], Fit
 Fit = tuple[str, dict[str, np.ndarray], FitResult]
 
 
+@pytest.mark.turns(3)
 def test_the_tables_are_found(fit: Fit) -> None:
     name, true, learnt = fit
     assert learnt.converged

@@ -56,6 +56,7 @@ def assert_same(found: Fitted, kept: Fitted) -> None:
     assert (found.tally, found.source) == (kept.tally, kept.source)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("spelling", [*CLASSIC, SETTINGS])
 def test_a_model_is_the_same_to_the_last_bit(spelling: str, tmp_path: Path) -> None:
     kept = fitted(spelling)

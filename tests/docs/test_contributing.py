@@ -18,7 +18,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 pytestmark = pytest.mark.xdist_group("docs")
 
 
-@pytest.mark.turns(3, ROOT / "CONTRIBUTING.md")
+@pytest.mark.turns(6, ROOT / "CONTRIBUTING.md")
 def test_every_part_that_is_added_works(demo: Path, tmp_path: Path) -> None:
     (tmp_path / "offrank-demo").symlink_to(demo / "offrank-demo")
     done = subprocess.run(

@@ -288,6 +288,7 @@ def things(makers: Mapping[str, Callable[..., Any]]) -> st.SearchStrategy[Any]:
     return st.recursive(simple, lambda inner: st.one_of(*(one(make, inner) for make in wraps)), max_leaves=3)
 
 
+@pytest.mark.turns(3)
 @given(things(POLICIES))
 def test_every_policy_is_read_as_it_is_written(thing: Any) -> None:
     assert policy(repr(thing)) == thing
@@ -314,6 +315,7 @@ class Mine(offrank.language.spelling.Spelled):
 """
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("first", ["", f"import offrank.clicks, offrank.estimators, offrank.simulation.users{MINE}"])
 def test_words_do_not_depend_on_what_was_imported(first: str) -> None:
     program = f"{first}\nfrom offrank import *\nprint({NAMES}, sep=';')"

@@ -126,6 +126,7 @@ def test_bound_of_a_method_lies_above_its_objective(kind: str, distance: float) 
         assert bound(weights) - gap >= descent.objective(made, weights) - 1e-12
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", ["weighted", "robust"])
 def test_objective_never_rises(kind: str) -> None:
     train = prepared()[0].train

@@ -43,6 +43,7 @@ def test_one_slot_leaves_the_others_out() -> None:
     assert batch.slates.shape == (1, 1)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("criterion", ["snips", "lower"])
 def test_learnt_policy_is_judged_on_the_test_third(tmp_path: Path, criterion: str) -> None:
     path = tmp_path / "policy.npz"
@@ -111,6 +112,7 @@ def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path:
         offrank.learn(log, "random", tmp_path / "p.npz", confidence=0.4)
 
 
+@pytest.mark.turns(3)
 def test_command(tmp_path: Path) -> None:
     log, path = tmp_path / "log.parquet", tmp_path / "policy.npz"
     pq.write_table(pa.concat_tables(WORLD.tables()), log)

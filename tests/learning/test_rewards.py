@@ -102,6 +102,7 @@ def chance_of_the_best(policy: offrank.Linear, items: int = 4) -> float:
     return float(np.exp(scores[0]) / np.exp(scores).sum())
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", sorted(set(LINEAR) - {"random"}))
 @pytest.mark.parametrize(("scale", "shift"), [(1, 0), (1, -1), (3, -5)])
 def test_the_best_item_is_learnt_whatever_the_rewards(tmp_path: Path, name: str, scale: float, shift: float) -> None:

@@ -96,6 +96,7 @@ def _numbers(value: Any) -> Iterator[float]:
         yield value
 
 
+@pytest.mark.turns(3)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("verb", VERBS, ids=lambda one: one.__name__[1:])
 @pytest.mark.parametrize("role", ROLES)

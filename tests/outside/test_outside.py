@@ -68,6 +68,7 @@ def same(own: Any, other: Any, names: dict[str, str]) -> None:
             assert (renamed(leaf) if isinstance(leaf, str) else leaf) == theirs[place], place
 
 
+@pytest.mark.turns(3)
 def test_they_are_spelled_as_they_are_named(found: dict[str, Any]) -> None:
     assert found["spelled"] == [*answers.PAIRS, answers.POLICIES[0]]
 
@@ -118,6 +119,7 @@ def test_a_finding_is_looked_for_and_counts_by_its_cause(found: dict[str, Any]) 
     assert found["reasons"].index("own-finding") < found["reasons"].index("hidden-mass")
 
 
+@pytest.mark.turns(3)
 def test_the_command_line_knows_the_parts_of_an_installed_package(log: Path, tmp_path: Path) -> None:
     shutil.copy(Path(__file__).with_name("own_parts.py"), tmp_path / "parts_of_mine.py")
     installed = tmp_path / "parts_of_mine-1.0.dist-info"

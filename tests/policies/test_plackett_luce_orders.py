@@ -49,6 +49,7 @@ def test_two_items_in_closed_form() -> None:
     assert law[0, 0] / law[1, 0] == pytest.approx((6 - 1) / (6 - 3))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("size", [3, 18, 19, 60, 100])
 def test_limits(size: int) -> None:
     shown = spread(np.random.default_rng(size), size, 2)
@@ -103,6 +104,7 @@ def of_two_kinds(many: tuple[int, int], weights: tuple[float, float], rest: floa
     return law / below[first, second] / first
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("rest", [1e-3, 1.0, 40.0, 1e5])
 @pytest.mark.parametrize("many", [(2, 3), (1, 18), (10, 20), (50, 10), (40, 60)], ids=str)
 def test_two_kinds_of_items(many: tuple[int, int], rest: float) -> None:

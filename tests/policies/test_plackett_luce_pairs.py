@@ -55,6 +55,7 @@ def check_sums(law: np.ndarray, weights: np.ndarray, length: int, tolerance: flo
     assert law == pytest.approx(law.transpose(2, 3, 0, 1), abs=0)
 
 
+@pytest.mark.turns(3)
 def test_a_hundred_candidates_of_seven_levels() -> None:
     weights = 2.0 ** -np.floor(np.log2(1 + np.arange(100)))
     check_sums(pair_probs(weights, 10), weights, 10, 1e-11)

@@ -79,6 +79,7 @@ def test_a_log_in_any_form_gives_the_same_roles_and_answers(form: Form) -> None:
     assert answers(log) == pytest.approx(answers(own_form(rows, form)), rel=0, abs=1e-12)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_what_was_found_reproduces_the_reading(seed: int) -> None:
     rng = np.random.default_rng(seed)

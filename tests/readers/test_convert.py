@@ -31,6 +31,7 @@ ALL = Needs(
 ROW = {"slate": [1], "candidates": [1, 2], "clicks": [1], "propensity": 0.5, "score": [0.1, 0.2]}
 
 
+@pytest.mark.turns(3)
 @given(wide_rows(), st.booleans())
 def test_the_same_log_in_either_layout(tmp_path_factory: Any, rows: list[Row], long: bool) -> None:
     path = tmp_path_factory.mktemp("converted") / "log.parquet"

@@ -119,6 +119,7 @@ def test_columns_that_are_made_of_others_are_found_beside_the_documented_ones(tm
 OTHERS = ("csv_json", "databases", "dataset", "detect", "exposures", "formats", "long", "opening", "spark", "streams")
 
 
+@pytest.mark.turns(3)
 def test_no_reader_of_another_format_is_imported(tmp_path: Path) -> None:
     pq.write_table(pa.table(PLAIN), tmp_path / "log.parquet")
     code = "import sys, offrank; offrank.estimate('log.parquet', 'top(score)', 'uniform', 'ipm'); print(*sys.modules)"

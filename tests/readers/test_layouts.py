@@ -54,6 +54,7 @@ def expected(log: list[Row]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.turns(3)
 @IDS
 @given(data=st.data())
 def test_wide(ids: str, data: st.DataObject) -> None:
@@ -61,6 +62,7 @@ def test_wide(ids: str, data: st.DataObject) -> None:
     assert contents(offrank.read_log(log), NEEDED) == expected(log)
 
 
+@pytest.mark.turns(3)
 @IDS
 @given(data=st.data())
 def test_long(ids: str, data: st.DataObject) -> None:
@@ -103,6 +105,7 @@ def test_long_rows_may_be_scattered(room: int, log: list[Row], seed: Any, size: 
     assert found == [{name: value for name, value in row.items() if name != "row"} for row in wanted]
 
 
+@pytest.mark.turns(3)
 @given(log=wide_rows(), cuts=st.lists(st.integers(0, 8), max_size=4))
 def test_rows_and_their_ids_do_not_depend_on_the_files(log: list[Row], cuts: list[int]) -> None:
     table = pa.Table.from_pylist(log)
@@ -115,6 +118,7 @@ def test_rows_and_their_ids_do_not_depend_on_the_files(log: list[Row], cuts: lis
             assert found == rows(offrank.read_log(log), NEEDED)
 
 
+@pytest.mark.turns(3)
 @given(log=wide_rows(), size=st.integers(1, 5))
 def test_row_groups_and_parts_do_not_matter(log: list[Row], size: int) -> None:
     table = pa.Table.from_pylist(log)
@@ -136,6 +140,7 @@ def test_long_impressions_may_go_on_in_the_next_file(log: list[Row], cuts: list[
         assert contents(offrank.read_log(name), NEEDED) == contents(offrank.read_log(table), NEEDED)
 
 
+@pytest.mark.turns(3)
 @settings(max_examples=15)
 @given(log=wide_rows(), size=st.integers(1, 5))
 def test_long_impressions_may_cross_row_groups(log: list[Row], size: int) -> None:

@@ -296,6 +296,7 @@ def test_standard_input(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not list((tmp_path / "kept").glob("offrank-*"))
 
 
+@pytest.mark.turns(3)
 def test_standard_input_without_bytes() -> None:
     done = call("inspect", "-", given=b"")
     assert done.returncode == 1
@@ -311,6 +312,7 @@ def test_a_pipe_is_read_as_often_as_it_must_be(plain, tmp_path: Path, monkeypatc
     assert [contents(log, NEEDED) for _ in range(2)] == [plain["wide"]] * 2
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("form", ["CSV", "JSON lines"])
 def test_a_file_of_5_gigabytes_is_described_by_its_beginning(form: str, tmp_path: Path) -> None:
     FORMS[form](pa.concat_tables([LONG] * 8000), tmp_path / "log")

@@ -95,6 +95,7 @@ def test_s3(told: str, s3: str, monkeypatch) -> None:
         offrank.read_log(f"s3://logs/none*{options}")
 
 
+@pytest.mark.turns(3)
 def test_an_address_that_does_not_answer() -> None:
     with pytest.raises(LogError, match=r"(?s)nowhere://a/b cannot be reached.*check the address"):
         offrank.read_log("nowhere://a/b")

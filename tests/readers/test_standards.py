@@ -177,6 +177,7 @@ FIRST = {
 }
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", FIRST)
 def test_the_first_command_answers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "log").mkdir()

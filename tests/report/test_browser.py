@@ -63,6 +63,7 @@ def framed(*pages: str) -> str:
     return f"<!doctype html><html><head>{head}<script>{LOOK}</script></head><body>{frames}</body></html>"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("scheme", "background"), [(LIGHT, "rgb(255, 255, 255)"), (DARK, "rgb(20, 23, 27)")])
 def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: str, background: str) -> None:
     flags = (f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom")

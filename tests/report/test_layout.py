@@ -161,6 +161,7 @@ def moved(before: list[str], after: list[str]) -> Iterator[str]:
                 yield f"element {at}, {name}: {side} was {one}, now {other}"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", [f"{page} {width}" for page in PAGES for width in WIDTHS])
 def test_everything_stands_where_it_stood(chromium: str, name: str) -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -193,6 +194,7 @@ SPOILED = {
 }
 
 
+@pytest.mark.turns(3)
 def test_what_spoils_a_page_is_seen(chromium: str) -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     spoiled = {}

@@ -50,6 +50,7 @@ def close(text: str) -> Iterator[int]:
                     yield node.lineno
 
 
+@pytest.mark.turns(3)
 def test_no_module_makes_them_otherwise() -> None:
     found = {str(path.relative_to(ROOT)): [*close(path.read_text(encoding="utf-8"))] for path in MODULES}
     lengths = {"src/offrank/report/svg.py"}  # of a page, which nobody reads

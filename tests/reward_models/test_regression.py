@@ -91,6 +91,7 @@ def found() -> offrank.Result:
     return ASK(log()[0], estimators=NAMES)
 
 
+@pytest.mark.turns(3)
 def test_estimates_are_near_the_truth_and_a_model_shortens_their_interval(found: offrank.Result) -> None:
     errors = {name: found[name].standard_error for name in NAMES}
     for name in NAMES:

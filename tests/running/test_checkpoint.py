@@ -97,6 +97,7 @@ def done(folder: Path) -> int:
     return max((loads(path.read_bytes())["done"] for path in folder.glob("[!.]*.state")), default=0)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.usefixtures("often")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
 def test_a_killed_run_goes_on_to_the_same_bytes(log: Path, tmp_path: Path, read: list[int]) -> None:

@@ -133,6 +133,7 @@ def _close(left: Any, right: Any, tolerance: float) -> bool:
     return math.isclose(left, right, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(left) and math.isnan(right))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("engine", ["threads", "processes", pytest.param("dask", marks=DASK)])
 @pytest.mark.parametrize("job", JOBS)
 def test_every_job_gives_the_same_answer_in_many_parts(job: str, engine: str, running: Any, folder: Path) -> None:

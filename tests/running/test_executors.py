@@ -70,6 +70,7 @@ def test_fewer_parts_give_the_same_answer(alone: dict[str, Any]) -> None:
     same(run(source(2), fold()), alone, 1e-11, "two parts")
 
 
+@pytest.mark.turns(3)
 def test_processes_give_the_same_bits(alone: dict[str, Any]) -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         same(run(source(), fold(), pool), alone, 0.0, "processes")

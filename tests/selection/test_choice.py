@@ -29,6 +29,7 @@ def judged(power: float, estimators: list[str], n: int = 5_000, **options: objec
     return offrank.evaluate(world, TARGET, world.logging, estimators, examination=EXAMINATION**power, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_it_answers_as_the_window_that_it_chose(spelling: str) -> None:
     key, fixed = spelling.format("slope"), [spelling.format(window) for window in range(10)]
@@ -90,6 +91,7 @@ def test_targets_and_groups_choose_for_themselves() -> None:
             assert estimates[target, "sninterpol(window=slope)"].chosen == fixed[found.index]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("options", [{"interval": "bootstrap"}, {"interval": "bernstein"}, {"confidence": 0.5}])
 def test_the_level_of_the_interval_does_not_change_the_choice(options: dict[str, object]) -> None:
     plain = judged(1.8, ["interpol(window=slope)"])["interpol(window=slope)"]

@@ -209,6 +209,7 @@ def test_regret_by_hand() -> None:
         average_regret(MODELS, OUTCOME, "ppl", sizes=[7])
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("preset", ["paper", "published-code"])
 @pytest.mark.parametrize("by", [*STRATEGIES, "top-1 cmip, top-2 ppl: ndcg", "top-9 ppl: cmip"])
 def test_averages_are_those_of_every_subset(by: str, preset: str) -> None:

@@ -80,6 +80,7 @@ def test_no_bias_with_exact_propensities() -> None:
     assert found["top", "interpol(window=slope, form=windowed)"].chosen != "interpol(window=0, form=windowed)"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 def test_the_position_based_model_misses_what_was_not_shown() -> None:
     found = offrank.evaluate(log(), "top(new)", LOGGING, "pbm", examination=EXAMINATION)["pbm"]

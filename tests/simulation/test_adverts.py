@@ -28,6 +28,7 @@ def test_the_truth_against_enumeration(policy: Policy) -> None:
     assert SMALL.truth(policy, impressions=5, slots=2) == pytest.approx(total, rel=1e-9)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("logging", ["logged", "plackett_luce(old_score)"])
 def test_the_log_finds_the_truth(logging: str) -> None:
     found = offrank.evaluate(SMALL.source(), "uniform", logging, "ips", by="slots")

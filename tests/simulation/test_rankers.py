@@ -72,6 +72,7 @@ def test_better_rankers_rank_better(world: Judged) -> None:
     assert quality(world, world.grade) == 1
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("ranked", [LambdaMART(trees=20, folds=3), Lasso(folds=3), Tree(folds=3)], ids=str)
 def test_folds_score_what_was_not_trained_on(world: Judged, ranked: Ranker) -> None:
     need(ranked)

@@ -298,6 +298,7 @@ def test_written_as_parquet_it_is_the_same_log(tmp_path: Path) -> None:
 # Estimators ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("logging", ["logged", "plackett_luce(old, temperature=2, log=True)"])
 @pytest.mark.parametrize(
     ("name", "estimators"),

@@ -14,6 +14,8 @@ import offrank
 from offrank.testing.metamorphic import RELATIONS, LogTable, Relation, broken
 from tests.verbs.test_ab_test import ARMS, HALVES, columns
 
+pytestmark = pytest.mark.turns(3, "estimators/history.py", "evaluation/ab_test.py")
+
 
 def step_of(made: Any, logging: str = ARMS, **how: Any) -> Any:
     """The step by the history of clicks, or why it is left out."""

@@ -16,6 +16,8 @@ import offrank
 from offrank.errors import ImpossibleSlateError, UsageError
 from tests.cli.commands import call
 
+pytestmark = pytest.mark.turns(3, "evaluation/ab_test.py", "checks/arms.py", "findings/arms.py")
+
 SLOTS, ITEMS = 4, 7
 ARMS = "by(arm, {A: top(a_score), B: top(b_score)})"
 HALVES = f"balanced({ARMS}, shares={{A: 0.5, B: 0.5}})"

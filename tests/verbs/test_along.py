@@ -183,6 +183,7 @@ def test_an_arm_that_draws_and_loses_clicks_is_found(lost: float, found: bool) -
     )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("share", "rise"), [(0.5, 1.0), (0.1, 1.0), (RAMP, 1.0), (0.5, np.where(LATER, 2.0, 1.0)), (0.2, 1 + LATER / 3)]
 )

@@ -50,6 +50,7 @@ def words(folder: Path, *models: str, log: str = "test", logging: str = LOGGING)
     return [folder / f"{log}.parquet", *each, "--labels", "grade", "--logging", logging]
 
 
+@pytest.mark.turns(3)
 def test_by_default_nothing_is_chosen_that_the_same_output_convicts(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "s.json"
     done = call("select", "clicks", *words(folder, "dctr", "gctr", "cascade", "pbm", "ubm"), "--json", out)

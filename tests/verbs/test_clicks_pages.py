@@ -106,6 +106,7 @@ def test_what_reading_left_out_is_told_everywhere(folder: Path) -> None:
     assert offrank.harvest_clicks(log).to_dict()["tally"]["skipped"] == {"duplicate-item": 3}
 
 
+@pytest.mark.turns(3)
 @pytest.mark.browser
 @pytest.mark.slow
 def test_the_pages_fit_on_a_phone(pages: dict[str, str], chromium: str, tmp_path: Path) -> None:  # noqa: F811

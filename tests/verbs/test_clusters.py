@@ -198,6 +198,7 @@ def coverage(sizes: np.ndarray, logs: int, **options: Any) -> float:
     return held / logs
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("interval", ["normal", "bootstrap"])
 def test_coverage_with_zipf_sizes(interval: str) -> None:
     sizes = np.maximum(1, np.round(200 / np.arange(1, 151)).astype(int))

@@ -192,6 +192,7 @@ def test_what_cannot_be_compared_says_why() -> None:
         unlike.difference("ips", "rips")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("interval", ["studentised", "bootstrap", "bernstein"])
 def test_another_level_needs_no_log(tmp_path: Path, interval: str) -> None:
     path = tmp_path / "log.parquet"

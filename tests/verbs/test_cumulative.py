@@ -23,6 +23,7 @@ def dated(rows: int = 4000) -> pa.Table:
     return search().slice(0, rows).append_column("day", pa.array([FIRST + dt.timedelta(days=int(one)) for one in day]))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("how", [{}, {"cluster": None}, {"interval": "bootstrap", "replicates": 50}])
 def test_up_to_a_day_it_is_what_the_log_until_then_gives(how: dict[str, Any]) -> None:
     log = dated()

@@ -135,6 +135,7 @@ def test_a_comparison_names_who_earns_more_than_all_others(targets: Any, baselin
         assert one["decision"] in ("better", "worse", "no clear difference")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("baseline", ["good", "fair", "bad", "logged"])
 def test_the_winner_is_that_of_the_intervals_that_are_shown(baseline: str) -> None:
     """At any level: the baseline wins if and only if all say worse, a target if its own, and of two targets, say so."""

@@ -22,6 +22,7 @@ def path(found: Any, name: str) -> dict[str, Any]:
     return dict(one)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("interval", ["normal", "studentised"])
 @pytest.mark.parametrize("spelling", ["ips", "snips", "ipm", "controlled(rips)", "snipm(normaliser=pooled)"])
 def test_a_clip_path_holds_what_clipping_gives(spelling: str, interval: Any) -> None:

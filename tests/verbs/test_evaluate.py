@@ -31,6 +31,7 @@ def test_the_truth_is_within_four_standard_errors(target: str, name: str) -> Non
     assert abs(found.value - truth) < 4 * found.standard_error
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("interval", ["normal", "bootstrap"])
 def test_several_targets_in_one_pass_equal_single_runs(interval: str) -> None:
     together = evaluated(TARGETS, interval=interval)

@@ -27,6 +27,7 @@ def drawn(seed: int, shift: float, sorted_share: float = 0.0) -> list[dict[str, 
     return found
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("shift", SHIFTS.values(), ids=SHIFTS)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_highest_score_is_the_best_in_a_random_log(seed: int, shift: float) -> None:

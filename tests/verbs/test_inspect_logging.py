@@ -19,6 +19,8 @@ from tests.night import some
 from tests.verbs import drawn
 from tests.verbs.logs import replaced
 
+pytestmark = pytest.mark.turns(3, "inspection", "checks/fitted_logging_policy.py")
+
 SEEDS = some(range(3), 3)
 
 

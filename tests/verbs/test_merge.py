@@ -21,7 +21,7 @@ from offrank.running.states import dumps, loads
 from tests.cli.commands import call
 
 # One worker: what these tests share is made once.
-pytestmark = pytest.mark.xdist_group("days")
+pytestmark = [pytest.mark.xdist_group("days"), pytest.mark.turns(3, "running", "evaluation/state_file.py")]
 
 TARGETS = {"new": "top(new)", "soft": "plackett_luce(new)"}
 QUESTION: dict[str, Any] = {"target": TARGETS, "logging": "plackett_luce(old)", "estimators": ["snips", "pbm"]}

@@ -59,6 +59,7 @@ def said(found: offrank.Verdict) -> dict[str, str | float | None]:
     return {"decision": found.decision, "trust": found.trust, "by": found.estimator, "held": found.anchor_name, **ends}
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_more_estimators_never_lower_the_trust(seed: int) -> None:
     found = answers(seed)

@@ -122,6 +122,7 @@ LOGS = {"convert", "simulate", "predict", "judge"}
 """What writes tables, which bear no mark."""
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("case", OVER_OTHERS)
 def test_a_file_of_others_is_replaced_only_if_asked(case: str, folder: Path) -> None:
     write, name = OVER_OTHERS[case]

@@ -13,6 +13,8 @@ import pytest
 
 import offrank
 
+pytestmark = pytest.mark.turns(3, "checks/score_leakage.py", "findings/clicks.py")
+
 ITEMS, QUERIES, ROWS = 30, 40, 4_000
 MERIT = np.random.default_rng(0).beta(2, 6, (QUERIES, ITEMS))
 """Chance of a click on each item for each query, at the top; half of it below."""

@@ -140,6 +140,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", RESULTS)
 def test_documents_keep_the_contract(name: str, tmp_path: Path) -> None:
     result = RESULTS[name]()
@@ -198,6 +199,7 @@ COMMANDS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_command_repeats_the_evaluation(name: str, tmp_path: Path) -> None:
     log = search()

@@ -184,6 +184,7 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LOGGING, DAY = "plackett_luce(old_score)", 5_000
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("as_file", [True, False])
 def test_every_use_of_a_click_model_is_told(days: Path, as_file: bool) -> None:
     path, model = str(days / "pbm.json"), offrank.clicks.load(days / "pbm.json")

@@ -25,6 +25,8 @@ from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
 
+pytestmark = pytest.mark.turns(3, "selection")
+
 QUERIES, ITEMS = 8, 4
 EXAMINATION = [1.0, 0.7, 0.5, 0.4]
 NAMES = ("snips", "rips", "ipm", "interpol(window=1)", "pbm")
