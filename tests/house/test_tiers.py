@@ -15,7 +15,7 @@ def test_a_test_that_is_long_without_a_mark_is_named() -> None:
     spent = {"a": 0.05, "b": 0.06, "c": 1.0, "d": 1.1, "e": 3.0, "f": 2.0}
     assert said(spent, ["f"]) == [
         "CPU: 0 s in 1 units, 1 s in 2 worlds, 6 s in 3 longer",
-        "above 1 s without a mark (turns, nightly, slow); 4 s fail a night:",
+        "above 1 s without a mark (turns, nightly, slow); 10 s fail a night:",
         "    3.0 s  e",
         "    1.1 s  d",
     ]
@@ -58,13 +58,13 @@ def test_a_copy_without_commits_is_asked_whole(turns: pytest.MonkeyPatch) -> Non
     assert night.due(name, 3)
 
 
-@pytest.mark.parametrize(("seconds", "whole", "fails"), [(4.1, True, True), (4.1, False, False), (3.9, True, False)])
+@pytest.mark.parametrize(("seconds", "whole", "fails"), [(10.1, True, True), (10.1, False, False), (9.9, True, False)])
 def test_one_that_is_far_too_long_fails_a_night(
     monkeypatch: pytest.MonkeyPatch, seconds: float, whole: bool, fails: bool
 ) -> None:
     monkeypatch.setattr(tiers, "WHOLE", whole)
     counted, session = tiers.Tiers(), SimpleNamespace(exitstatus=pytest.ExitCode.OK)
-    counted.spent |= {"a": seconds, "b": 9.0}
+    counted.spent |= {"a": seconds, "b": 19.0}
     counted.may_be_long.add("b")
     counted.pytest_sessionfinish(session)
     assert (session.exitstatus == pytest.ExitCode.TESTS_FAILED) == fails

@@ -22,6 +22,7 @@ def test_every_verb_is_asked_or_makes_its_own_log() -> None:
     assert set(questions.verbs()) == ASKED | set(questions.OWN_LOG)
 
 
+@pytest.mark.slow  # a part may be all estimators
 @pytest.mark.parametrize(("place", "part"), [*enumerate(PARTS)], ids=[part.name for part in PARTS])
 def test_nothing_changes(place: int, part: Part) -> None:
     """After one of the groups of relations; at night after each, and for one shape after each relation by itself."""

@@ -36,6 +36,7 @@ def long(question: str, form: str = "table", *, types: Any = None, **columns: An
     return LogCase("long", {**LONG, **columns}, form, question, types=types or {})
 
 
+@pytest.mark.slow
 def test_cases_drawn_at_random_keep_the_promises() -> None:
     words = [sys.executable, "-m", "tests.fuzz", "--cases", str(CASES), "--seed", "ci", "--workers", "1"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

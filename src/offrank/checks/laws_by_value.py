@@ -23,10 +23,7 @@ _FEWEST = 100
 
 
 def laws_by_value(
-    column: str,
-    values: Collection[str],
-    samples: Mapping[Context, SampledRows],
-    apart: Collection[str],
+    column: str, values: Collection[str], samples: Mapping[Context, SampledRows], apart: Collection[str]
 ) -> dict[str, Drawn]:
     """Return the likeliest policy of the rows of each value of a column; nothing where one has too few rows.
 

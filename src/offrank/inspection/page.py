@@ -77,11 +77,9 @@ def _asking(seen: Inspected) -> str:
         return "What a click model says about users:"
     if seen.next.target == seen.logging.policy:
         rankers = [one.name for one in seen.columns if one.use in ("score", "ranking")]
-        if rankers:
-            found = "What {} has earned, which drew the log: it shows too little of what {} would show:"
-            return Wording(found, seen.next.target, quote(rankers[0]))
-        found = "What {} has earned, which drew the log. Log your scores, and {} judges them:"
-        return Wording(found, seen.next.target, Option("target", "top(score)"))
+        shows = ": it shows too little of what {} would show:" if rankers else ". Log your scores, and {} judges them:"
+        own = quote(rankers[0]) if rankers else Option("target", "top(score)")
+        return Wording("What {} has earned, which drew the log" + shows, seen.next.target, own)
     return f"What {quote(seen.next.target)} would have earned:"
 
 

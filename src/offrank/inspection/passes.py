@@ -302,7 +302,7 @@ def _by_value(
             kind = next(one.type for one in seen.columns if one.name == name)
             value = bucket if "int" in kind or "bool" in kind else repr(bucket)
             only = f"{name if name.isidentifier() else json.dumps(name)} = {value}"
-            why = f"{found.why}; rows with {name} = {bucket} ({percent(shares[bucket], 0)}) are those of `uniform`"
+            why = f"{found.why}; rows with {name} = {bucket} ({percent(shares[bucket], 0)}) fit `uniform`"
             return replace(found, bucket=only, why=why)
     return found
 

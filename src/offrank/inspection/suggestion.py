@@ -73,9 +73,8 @@ def _gives(source: Source, policy: Policy, ability: ShownAbility) -> bool:
 def _directed(seen: Inspection) -> frozenset[str]:
     """Return the scores whose direction the log shows: those of laws that fit it, where a uniform order does not."""
     fits = [one.policy for one in seen.drawn if one.fits]
-    return (
-        frozenset() if Uniform() in fits else frozenset(name for one in fits for name in one.reads("log_prob").scores)
-    )
+    named = frozenset(name for one in fits for name in one.reads("log_prob").scores)
+    return frozenset() if Uniform() in fits else named
 
 
 def _places(sample: SampledRows) -> frozenset[str]:
