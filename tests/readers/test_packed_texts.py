@@ -198,3 +198,25 @@ def test_numpy_prints_are_read_as_they_were() -> None:
     table = pa.table({"x": list(map(str, arrays)), "y": list(map(str, words))})
     found = next(unfolded(MemoryTable(table)).pieces(0, ("x", "y"))).data.to_pydict()
     assert found == {"x": [list(range(40)), [7], []], "y": [["a", "b"], ["cd"], []]}
+
+
+def test_lists_in_json_are_read_as_json_though_their_ids_stand_in_another_list(tmp_path: Path) -> None:
+    """Later rows may have what no list with commas has: an escape, an empty id, 2^63 - 1."""
+    shown = [["a", "b"], ["b", "a"], ["a"], ["é", ""], ['c,"d']]
+    pools = [["a", "b"]] * 3 + shown[3:]
+    rows = [{"slate": json.dumps(one), "candidates": json.dumps(pool)} for one, pool in zip(shown, pools, strict=True)]
+    rows = [{**rows[at % 3], "clicks": json.dumps([0] * len(shown[at % 3]))} for at in range(2000)] + [
+        {**row, "clicks": json.dumps([1] * len(one))} for row, one in zip(rows, shown, strict=True)
+    ]
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), tmp_path / "log.csv")
+    log = offrank.read_log(tmp_path / "log.csv")
+    found = sum(float(batch.reward.sum()) for batch in log.select(Needs(frozenset(["clicks"]))).batches(0))
+    assert found == sum(map(len, shown))
+
+
+def test_whole_numbers_of_63_bits_in_json_stay_numbers(tmp_path: Path) -> None:
+    most = 2**63 - 1
+    rows = [f'"[{most}, 7]","[7, {most}]","[1, 0]"', '"[8]","[8, -1]",[0]']
+    (tmp_path / "log.csv").write_text("\n".join(["slate,candidates,clicks", *rows]))
+    [batch] = offrank.read_log(tmp_path / "log.csv").select(Needs(frozenset(["clicks", "candidates"]))).batches(0)
+    assert batch.contexts.candidates.tolist() == [[7, most], [8, -1]]

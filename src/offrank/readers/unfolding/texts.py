@@ -59,9 +59,8 @@ def text_forms(sample: pa.Table, named: Collection[str], lists: Callable[[], pa.
             lengths |= _lengths(column, name)
     if any(one.form.separator != " " or one.digits for one in packed.values()):
         beside = lists()
-        lengths |= {
-            n: each for name in beside.column_names for n, each in _lengths(whole_column(beside[name]), name).items()
-        }
+        for name in beside.column_names:
+            lengths |= _lengths(whole_column(beside[name]), name)
     every = {**lengths, **{name: one.lengths for name, one in packed.items()}}
     for name, one in packed.items():
         others = [packed.get(other) for other in every if other != name and _same(every[other], one.lengths)]
@@ -86,6 +85,7 @@ def _taken(
         beside = lists()
         columns = {**cells, **{name: whole_column(beside[name]) for name in beside.column_names}}
         each = {name: _ids(column) for name, column in columns.items() if name not in shown}
+        taken = [name for name in taken if each.get(name) is None]  # lists in JSON are read as such, with its escapes
         shown = {**shown, **{name: as_text(ids) for name, ids in each.items() if ids is not None}}
     tried = (
         (name, _taken_from(cells[name], shown[own], called[name])) for name in taken for own in shown if own != name
