@@ -6,6 +6,7 @@ import numpy as np
 
 from offrank.checks.repeats import RepeatsFold
 from offrank.log.batch import Contexts, LogBatch, RunCache, Shown
+from offrank.log.contexts import contexts_of_rows
 from offrank.policies import policy
 
 
@@ -38,3 +39,28 @@ def test_a_query_names_the_context_whatever_is_listed() -> None:
         rows.contexts, rows.shown, rows.clicks, None, rows.inclusion, rows.row, clusters={"query": np.ones(150, int)}
     )
     assert len(fold.of(named).key) == 150
+
+
+def test_the_item_at_the_top_of_one_slot_is_its_slate_in_any_batch() -> None:
+    """Where longer slates stand in the same batch, and where none does."""
+    rows = 40
+    size, length = np.full(rows, 3), np.repeat([1, 2], rows // 2)
+    slates = np.where(np.arange(2) < length[:, None], np.array([0, 1]), -1)
+    scores = {"old": np.tile([1.0, 0.5, 0.2], (rows, 1))}
+    contexts = Contexts(np.tile([7, 8, 9], (rows, 1)), size, length, scores)
+    clicks = np.zeros((rows, 2))
+    whole = LogBatch(contexts, Shown(slates, {}), clicks, None, np.ones(rows), np.arange(rows, dtype=np.uint64))
+    fold = RepeatsFold(policy("plackett_luce(old)"))
+    short = np.flatnonzero(length == 1)
+    alone = LogBatch(
+        contexts_of_rows(contexts, short),
+        Shown(slates[short, :1], {}),
+        clicks[short, :1],
+        None,
+        np.ones(len(short)),
+        whole.row[short],
+    )
+    together = dict(zip(fold.of(whole).key.tolist(), fold.of(whole).propensity.tolist(), strict=True))
+    apart = dict(zip(fold.of(alone).key.tolist(), fold.of(alone).propensity.tolist(), strict=True))
+    assert apart == {key: together[key] for key in apart}
+    assert np.isfinite([*apart.values()]).all()

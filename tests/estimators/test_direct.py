@@ -31,7 +31,7 @@ from offrank.estimators import (
     shrink,
     switch,
 )
-from offrank.log.batch import LogBatch
+from offrank.log.batch import Contexts, LogBatch
 from offrank.policies import policy
 from offrank.reward_models.click_model import predicted
 from offrank.simulation import SearchWorld
@@ -100,6 +100,21 @@ def test_ragged_batches_are_cut_into_blocks_without_a_trace() -> None:
     after = [predicted(model, policy("plackett_luce(new)"), batch, 8, numbers=1).reward for model in (RIGHT, READER)]
     for one, other in zip(before, after, strict=True):
         assert one == pytest.approx(other, rel=1e-12)
+
+
+@pytest.mark.parametrize("target", ["plackett_luce(new)", "mixture({plackett_luce(new): 0.5, uniform: 0.5})"])
+def test_draws_do_not_depend_on_how_many_candidates_others_have(target: str) -> None:
+    batch, model = MANY.batch(policy("uniform")), fitted(Reading(0.3), [CHANCES])
+    more = [(0, 0), (0, 3)]
+    wider = Contexts(
+        np.pad(batch.contexts.candidates, more),
+        batch.contexts.size,
+        batch.contexts.length,
+        {name: np.pad(one, more) for name, one in batch.contexts.scores.items()},
+    )
+    padded = replace(batch, contexts=wider)
+    expected = predicted(model, policy(target), batch, 8).reward
+    assert predicted(model, policy(target), padded, 8).reward == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("model", [Positions(EXAMINATION), Reading(0.3)])

@@ -145,10 +145,11 @@ class RepeatsFold(Fold):
         """Return the probabilities of the slate and of the item at the top [r, 2] of some rows."""
         found = np.full((len(rows), 2), np.nan)
         found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
-        if self.logging.any_slate and batch.slates.shape[1] > 1:
+        if self.logging.any_slate:
             with suppress(AbilityError):
+                law, one_slot = self.logging.law("slot_probs"), batch.slates.shape[1] < 2  # then its item is the slate
                 some = contexts_of_rows(batch.contexts, rows, self.logging.reads("slot_probs")), batch.slates[rows]
-                found[:, 1] = self.logging.law("slot_probs").slot_probs(*some)[:, 0]
+                found[:, 1] = found[:, 0] if one_slot else law.slot_probs(*some)[:, 0]
         return found
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.contexts import contexts_of_rows
 from ..log.source import Needs
 from ..policies.base import Policy
 
@@ -96,7 +97,7 @@ def _with_holes(policy: Policy, batch: LogBatch, rows: Integers, draws: int | No
         one = np.array([row])
         context, rng = batch.contexts.take(one), np.random.default_rng(int(batch.row[row]))
         filled = np.zeros(context.slots, np.bool_)
-        drawn = policy.sample(context, rng)[0]
+        drawn = policy.sample(contexts_of_rows(context, one * 0), rng)[0]
         filled[: len(drawn)] = drawn >= 0
         more = [filled | (np.arange(len(filled)) == slot) for slot in np.flatnonzero(~filled[: context.length[0]])]
         law = _enumerated(policy, batch.contexts, one, filled)
@@ -113,10 +114,8 @@ def _drawn(policy: Policy, batch: LogBatch, every: Integers, draws: int | None, 
             "use a click model by rank (pbm, trust), or a logging policy that sorts, or a mixture of such",
         )
     for rows in pieces(every, draws * batch.contexts.candidates.shape[1], numbers):
-        found = [
-            policy.sample(batch.contexts.take(np.full(draws, row)), np.random.default_rng(int(batch.row[row])))
-            for row in rows.tolist()
-        ]
+        each = ((contexts_of_rows(batch.contexts, np.full(draws, row)), int(batch.row[row])) for row in rows.tolist())
+        found = [policy.sample(contexts, np.random.default_rng(key)) for contexts, key in each]  # not as wide as others
         yield SlateLaw(np.repeat(rows, draws), np.concatenate(found), np.full(draws * len(rows), 1 / draws))
 
 
