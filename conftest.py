@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.night import WHOLE, due
+from tests.night import THIRD, WHOLE, due, long
 
 pytest_plugins = ["tests.tiers"]
 
@@ -47,12 +47,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_due(config: pytest.Config, item: pytest.Item) -> bool:
     """Whether it is the turn of a test, or its code was touched; one that is asked for by its name need not wait."""
     mark = item.get_closest_marker("turns")
-    if mark is None or any("::" in word for word in config.args):
+    if not (mark or item.nodeid.partition("[")[0] in long()) or any("::" in word for word in config.args):
         return True
-    parts, *files = mark.args
+    parts, *files = mark.args if mark else (THIRD,)
+    by = mark.kwargs.get("by", item.nodeid) if mark else item.nodeid
     package = config.rootpath / "src" / "offrank"
     room = package / item.path.parent.name  # tests mirror it
-    return due(mark.kwargs.get("by", item.nodeid), parts, item.path, room, *(package / file for file in files))
+    return due(by, parts, item.path, room, *(package / file for file in files))
 
 
 def pytest_collection_finish() -> None:

@@ -17,8 +17,10 @@ _SAID = os.environ.get("OFFRANK_TESTS", "")
 WHOLE = _SAID == "whole"
 """Whether everything is asked, as `make nightly` does."""
 ROOT = Path(__file__).resolve().parents[1]
-LATELY = 3
-"""The commits whose files are asked whole: most faults are where something was changed last."""
+TABLE = ROOT / "tests" / "long.txt"
+"""CPU seconds of what takes longest together, as a night measures it: a test, with all its cases."""
+THIRD = 3
+"""The commits that share what stands in the table, and has no mark of its own."""
 
 
 @cache
@@ -31,8 +33,11 @@ def turn() -> int:
 
 @cache
 def touched() -> frozenset[Path]:
-    """The files that the last commits have changed, or none yet; empty where that is not known, or a turn is given."""
-    names = "" if _SAID else _git("diff", "--name-only", "--no-renames", f"HEAD~{LATELY}")
+    """The files that the last commit has changed, or none yet; empty where that is not known, or a turn is given.
+
+    What they test is asked whole: most faults are where something was changed last.
+    """
+    names = "" if _SAID else _git("diff", "--name-only", "--no-renames", "HEAD~1")
     return frozenset(ROOT / name for name in names.splitlines())
 
 
@@ -41,6 +46,12 @@ def due(name: str, parts: int, *files: Path) -> bool:
     if WHOLE or (crc32(name.encode()) + turn()) % parts == 0 or not (_SAID or _known()):
         return True
     return any(path.is_relative_to(file) for path in touched() for file in files)
+
+
+@cache
+def long() -> frozenset[str]:
+    """The tests of the table, by the names of their functions."""
+    return frozenset(line.split(maxsplit=1)[1] for line in TABLE.read_text(encoding="utf-8").splitlines())
 
 
 @cache

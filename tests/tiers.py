@@ -1,6 +1,7 @@
 """How long tests compute, with the processes that they start: units, worlds, and what is not asked each time.
 
-At night a test that is far too long without a mark fails the run; at other times it is named.
+At night a test that is far too long without a mark fails the run; at other times it is named. A night leaves the table
+of what takes longest together in `.pytest_cache/long.txt`, to be copied to `tests/long.txt`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Generator, Iterable
 
 import pytest
 
-from tests.night import WHOLE
+from tests.night import TABLE, WHOLE
 
 UNIT, WORLD = 0.05, 1.0
 """CPU seconds: most tests take no more than a unit; one of a whole world of logs, models and answers at most that."""
@@ -19,6 +20,8 @@ LONGER = ("turns", "nightly", "slow")
 """The marks of tests that may take more."""
 TOO_LONG = 10 * WORLD
 """CPU seconds without a mark that fail a night: the first test that needs a loop waits some 6 for its compilation."""
+TOGETHER, EACH = 0.5, 0.04
+"""CPU seconds of a test, with all its cases and of one of them, from which it stands in the table."""
 MOST = 20
 """How many of those that should have such a mark are named."""
 
@@ -65,12 +68,25 @@ class Tiers:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for line in said(self.spent, self.may_be_long):
             terminalreporter.write_line(line)
+        if WHOLE:
+            cached = terminalreporter.config.rootpath / ".pytest_cache"
+            cached.mkdir(exist_ok=True)
+            (cached / TABLE.name).write_text("".join(table(self.spent)), encoding="utf-8")
 
 
 def late(spent: dict[str, float], may_be_long: Iterable[str]) -> dict[str, float]:
     """CPU seconds of those above a world that are not said to be long, the longest first."""
     unmarked = spent.keys() - {*may_be_long}
     return {name: spent[name] for name in sorted(unmarked, key=lambda name: -spent[name]) if spent[name] > WORLD}
+
+
+def table(spent: dict[str, float]) -> list[str]:
+    """The lines of the table of what takes longest together, by name."""
+    cases: dict[str, list[float]] = defaultdict(list)
+    for name, seconds in spent.items():
+        cases[name.partition("[")[0].partition("@")[0]].append(seconds)
+    together = {name: sum(each) for name, each in sorted(cases.items()) if sum(each) >= EACH * len(each)}
+    return [f"{seconds:.1f} {name}\n" for name, seconds in together.items() if seconds >= TOGETHER]
 
 
 def said(spent: dict[str, float], may_be_long: Iterable[str]) -> list[str]:

@@ -68,3 +68,16 @@ def test_one_that_is_far_too_long_fails_a_night(
     counted.may_be_long.add("b")
     counted.pytest_sessionfinish(session)
     assert (session.exitstatus == pytest.ExitCode.TESTS_FAILED) == fails
+
+
+def test_the_table_names_what_takes_longest_together() -> None:
+    spent = {"a.py::b[1]": 0.3, "a.py::b[2]@group": 0.3, "a.py::c": 0.4, "a.py::d": 0.6} | {
+        f"a.py::e[{place}]": 0.01 for place in range(90)
+    }
+    assert tiers.table(spent) == ["0.6 a.py::b\n", "0.6 a.py::d\n"]
+
+
+def test_what_stands_in_the_table_is_there() -> None:
+    for name in night.long():
+        file, *_, function = name.split("::")
+        assert f"def {function}(" in (night.ROOT / file).read_text(encoding="utf-8"), name
