@@ -142,6 +142,7 @@ LAYOUTS: Mapping[str, Callable[[Path], Place]] = {
 """Layout -> writes a table of it, without the names of any standard."""
 
 STANDARDS: Mapping[str, Callable[[Path], Place]] = {
+    "avito": standard("avito"),
     "clax": clax,
     "criteo": text("criteo.txt", CRITEO * 20),
     "criteo_paper": text("criteo.txt", TEXT),
@@ -158,6 +159,13 @@ STANDARDS: Mapping[str, Callable[[Path], Place]] = {
     ),
     "obp": standard("obp of npz"),
     "open_bandit": bandit,
+    "otto": text(
+        "otto.jsonl",
+        "".join(
+            f'{{"session": {n}, "events": [{{"aid": {n % 7}, "ts": {n}, "type": "clicks"}}]}}\n' for n in range(60)
+        ),
+    ),
+    "outbrain": text("clicks_train.csv", "display_id,ad_id,clicked\n" + "1,7,0\n1,8,1\n" * 30),
     "recbole": text(
         "ml.inter", "user_id:token\titem_id:token\trating:float\n" + "".join(f"{n % 9}\t{n}\t3\n" for n in range(60))
     ),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import offrank
 
@@ -178,6 +179,40 @@ def of_finn(folder: Path) -> Made:
     return folder / "data.npz", "uniform", pa.table({"slate": slates, "clicks": clicks})
 
 
+def of_finn_rows(folder: Path) -> Made:
+    """A row per slate: the item 1, which stands for no click, then what was shown, then zeros."""
+    rng = np.random.default_rng(18)
+    slates, clicks, rows, clicked = [], [], [], []
+    for _ in range(N):
+        shown = rng.choice(np.arange(2, 99), int(rng.integers(1, K + 1)), replace=False)
+        click = int(rng.choice([1, *shown]))
+        rows.append([1, *shown.tolist(), *[0] * (K - len(shown))])
+        clicked.append(click)
+        slates.append(shown.tolist())
+        clicks.append([int(one == click) for one in shown])
+    users, kind = np.arange(N) % 40, np.full(N, 2)
+    table = pa.table({"userId": users, "slate": rows, "click": clicked, "interaction_type": kind})
+    pq.write_table(table, folder / "slates.parquet")
+    return folder / "slates.parquet", "uniform", pa.table({"slate": slates, "clicks": clicks})
+
+
+def of_avito(folder: Path) -> Made:
+    """Contextual ads stand at 1 and 7 of each search, and a click is written for them alone."""
+    rng = np.random.default_rng(19)
+    lines, slates, clicks = ["SearchID\tAdID\tPosition\tObjectType\tHistCTR\tIsClick"], [], []
+    for search in range(N):
+        ads, clicked = rng.choice(900, 5, replace=False), rng.integers(0, 2, 2)
+        of_place = dict(zip((1, 7), clicked.tolist(), strict=True))
+        for place, ad in zip((1, 2, 6, 7, 8), ads, strict=True):
+            context = place in of_place
+            written = f"{0.01 * place:.3f}\t{of_place[place]}" if context else "\t"
+            lines.append(f"{search}\t{ad}\t{place}\t{3 if context else 1 + place % 2}\t{written}")
+        slates.append(ads[[0, 3]].tolist())
+        clicks.append(clicked.tolist())
+    (folder / "trainSearchStream.tsv").write_text("\n".join(lines), encoding="utf-8")
+    return folder / "trainSearchStream.tsv", "uniform", pa.table({"slate": slates, "clicks": clicks})
+
+
 def of_svmlight(folder: Path) -> Made:
     rng = np.random.default_rng(17)
     lines, positions, slates, clicks = [], [], [], []
@@ -229,6 +264,8 @@ MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "diginetica": of_diginetica,
     "kuairand": of_kuairand,
     "finn_slates": of_finn,
+    "finn_slates of parquet": of_finn_rows,
+    "avito": of_avito,
     "svmlight": of_svmlight,
     "router": of_router,
     "router with candidates": of_router_with_candidates,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from offrank.readers import READERS
 from offrank.readers.beginning import Beginning
 from tests.cli.commands import call
 from tests.readers.plain import skipped
-from tests.readers.standards import MAKERS, N, numbers, of_expedia, of_kuairand, of_svmlight, of_trivago
+from tests.readers.standards import MAKERS, N, numbers, of_avito, of_expedia, of_kuairand, of_svmlight, of_trivago
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -49,6 +50,40 @@ def test_expedia_keeps_the_searches_that_are_asked_for(tmp_path: Path) -> None:
     assert offrank.inspect(path, format="expedia(searches=sorted)").logging.seen is False
     with pytest.raises(UsageError, match="searches"):
         offrank.read_log(path, format="expedia(searches=some)")
+
+
+def test_expedia_without_a_random_search_is_read_for_click_models(tmp_path: Path) -> None:
+    path = of_expedia(tmp_path)[0]
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([first, *(line for line in rest if line.split(",")[5] == "0")]), encoding="utf-8")
+    found = offrank.inspect(path)
+    assert found.format == "expedia(searches=all)"
+    assert "no other ranking can be evaluated" in found.read_as
+    assert (found.rows, found.logging.known) == (N - N // 3, False)
+    with pytest.raises(LogError, match=r"no search of .* was sorted at random") as error:
+        offrank.read_log(path, format="expedia(searches=random)")
+    assert "expedia(searches=all)" in error.value.remedy
+
+
+def test_avito_tells_of_contextual_ads_alone(tmp_path: Path) -> None:
+    path = of_avito(tmp_path)[0]
+    found = offrank.inspect(path)
+    assert found.skipped == {"place-not-recorded": 3 * N}
+    assert "--gaps close" in found.read_as
+    gaps = offrank.read_log(path, format="avito(gaps='raise')")
+    batch = next(gaps.select(replace(needs("clicks"), holes=True)).batches(0))
+    assert {*batch.contexts.length.tolist()} == {7}
+
+
+def test_clicks_of_finn_on_other_items_are_counted() -> None:
+    """Of a slate that holds nothing but the item for no click nothing was shown; 2 may stand twice, and counts once."""
+    slates, clicked = [[1, 5, 6], [1, 2, 2], [1, 0, 0], [1, 7, 0]], [9, 2, 1, 1]
+    log = offrank.read_log(pa.table({"userId": [1, 2, 3, 4], "slate": slates, "click": clicked}))
+    assert log.description is not None
+    assert log.description.format == "finn_slates"
+    rows = pa.Table.from_batches([piece.data for piece in log.table.pieces(0, ("slate", "clicks"))])
+    assert rows.to_pydict() == {"slate": [[5, 6], [2, 2], [7]], "clicks": [[0, 0], [1, 0], [0]]}
+    assert skipped(log, replace(needs("clicks"), holes=True)) == {"click-outside-slate": 1, "place-repeated": 1}
 
 
 def test_clicks_of_trivago_outside_their_list_are_counted(tmp_path: Path) -> None:
@@ -135,6 +170,12 @@ LACKING = {
         "none",
     ),
     "snowplow_tsv": ("enriched.tsv", "".join(map(enriched_event, range(5))), "events"),
+    "otto": (
+        "otto.jsonl",
+        '{"session": 1, "events": [{"aid": 7, "ts": 1661724000000, "type": "clicks"}]}\n' * 2,
+        "none",
+    ),
+    "outbrain": ("clicks_train.csv", "display_id,ad_id,clicked\n1,7,0\n1,8,1\n2,7,0\n2,9,1\n", "none"),
     "recbole": ("ml.inter", "user_id:token\titem_id:token\trating:float\n1\t2\t3\n1\t3\t4\n", "none"),
 }
 
@@ -143,7 +184,7 @@ LACKING = {
 def test_what_tells_of_no_ranking_says_so(name: str, tmp_path: Path) -> None:
     file, text, layout = LACKING[name]
     (tmp_path / file).write_text(text, encoding="utf-8")
-    with pytest.raises(LogError, match=r"no other ranking|not lists that were shown|enriched events") as error:
+    with pytest.raises(LogError, match=r"no other ranking|not lists that|enriched events|no positions") as error:
         offrank.read_log(tmp_path / file)
     found = offrank.inspect(tmp_path / file)
     assert found.layout == layout

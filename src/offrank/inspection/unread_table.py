@@ -119,7 +119,7 @@ class UnreadTable(Printed, Plain):
             Section("Next", code=f"  {self.command}") if self.command else None,
             Section("Columns", tables=(Figures("Contents", ("column", "type", "first values"), rows),)),
         )
-        answer = Answer(f"**This table cannot be read as a log yet**: {self.why}", severity="warning")
+        answer = Answer(Wording("**This table cannot be read as a log yet**: {}", self.why), severity="warning")
         return Document(self.source, "", tuple(one for one in sections if one is not None), (answer,))
 
     __repr__ = Printed.__str__
@@ -157,14 +157,19 @@ def describe_unread(
     where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
     known = None if said or kind else format_of(beginning)
     if known is not None:
-        return UnreadTable(where, first_look(beginning.rows), error.message, layout=known.layout, path=path)
+        return UnreadTable(where, first_look(beginning.rows), _told(error), layout=known.layout, path=path)
     why = (
         ": ".join(filter(None, (found.lacks, found.instead)))
         or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
-        or error.message
+        or _told(error)
     )
     made = UnreadTable(where, first_look(beginning.rows), why, found.unsettled, found.layout, path, said, roles)
     return replace(made, command=found.command)
+
+
+def _told(error: OffrankError) -> str:
+    """Return what an error says, with its remedy."""
+    return Wording("{}: {}", error.message, error.remedy) if error.remedy else error.message
 
 
 def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> UnreadTable:
@@ -181,7 +186,7 @@ def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> Unr
     if not columns:
         raise error
     without, known = (None, None) if kind else (lacks_lists(beginning), format_of(beginning))
-    why = error.message if without is None else f"{without.lacks}: {without.instead}"
+    why = _told(error) if without is None else f"{without.lacks}: {without.instead}"
     layout = next((one.layout for one in (known, without) if one is not None), "none")
     source = ", ".join(map(str, log)) if isinstance(log := beginning.source, list) else str(log)
     command = "" if without is None else without.command

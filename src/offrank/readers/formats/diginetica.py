@@ -6,20 +6,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import ColumnError, LogError
+from ...errors import LogError
 from ..beginning import Beginning
-from ..joining import ClicksBeside, ItemKeys, KeptRows
+from ..joining import ItemKeys
 from ..opening import open_table
-from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
-from .registry import READERS, Reader
+from .declared import Declared, Only
+from .registry import READERS
 
-_QUERIES, _CLICKS = "train-queries.csv", "train-clicks.csv"
-_OWN = {"queryId", "sessionId", "items", "is.test"}
+_FILES = "train-queries.csv", "train-clicks.csv"
+_QUERIES = Declared(
+    "events",
+    own=("queryId", "sessionId", "items", "is.test"),
+    source=f"Diginetica's own {_FILES[0]}",
+    roles={"slate": "items", "session": "sessionId", "user": "userId"},
+    kept=Only("is.test", ("FALSE", "false", "False")),
+    clicks=ItemKeys("queryId", "itemId"),
+)
 
 
 @READERS.register
-@Reader.of("events")
+@_QUERIES.reader
 def diginetica(path: str | Path, *, invalid: Invalid = "raise") -> WideLog:
     """Read the folder of Diginetica's files, or its `train-queries.csv` with `train-clicks.csv` beside it.
 
@@ -35,13 +42,10 @@ def diginetica(path: str | Path, *, invalid: Invalid = "raise") -> WideLog:
         LogError: the files are not there, or no click is on what was returned. ColumnError: a column is missing.
     """
     queries, clicks = _files(Path(path))
-    table = unfolded(open_table(queries), {"slate": "items"})
-    if missing := _OWN - {*table.names}:
-        raise ColumnError(f"{queries} has no column {min(missing)!r}", f"use Diginetica's own {_QUERIES}")
-    kept = KeptRows(table, "is.test", ("FALSE", "false", "False"))
-    by = ItemKeys("queryId", "items", listed=True), ItemKeys("queryId", "itemId")
-    joined = ClicksBeside(kept, open_table(clicks), *by, "clicks")
-    return WideLog(joined, {"slate": "items", "session": "sessionId", "user": "userId"}, invalid)
+    return _QUERIES.log(queries, invalid, open_table(clicks))
+
+
+diginetica.of_tables = False  # a path tells of both files
 
 
 @diginetica.recognised
@@ -51,14 +55,15 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         _files(Path(beginning.source))
     except (LogError, TypeError):
         return None
-    return {} if _QUERIES in names and (_CLICKS in names or {*beginning.names} >= _OWN) else None
+    known = _FILES[1] in names or _QUERIES.recognised(beginning) is not None
+    return {} if _FILES[0] in names and known else None
 
 
 def _files(path: Path) -> tuple[str, str]:
     """Return the files of the queries and of the clicks."""
     folder = path if path.is_dir() else path.parent
-    found = [str(folder / name) for name in (_QUERIES, _CLICKS)]
+    found = [str(folder / name) for name in _FILES]
     for one in found:
         if not Path(one).is_file():
-            raise LogError(f"there is no {one}", f"give the folder that contains {_QUERIES} and {_CLICKS}")
+            raise LogError(f"there is no {one}", f"give the folder that contains {' and '.join(_FILES)}")
     return found[0], found[1]

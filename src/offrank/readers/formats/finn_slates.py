@@ -1,74 +1,109 @@
 """Finn.no slates (Eide et al. 2021, `data.npz`): what users of a marketplace were shown, and the click on each slate.
 
-userId [users], slate [users, times, places], click, click_idx, slate_lengths, interaction_type [users, times].
+userId [users], slate [users, times, places], click, click_idx, slate_lengths, interaction_type [users, times]; or a
+table with a row per slate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ...errors import LogError, UsageError
+from ...errors import LogError
 from ...log.arrays import array_names, read_arrays
+from .. import flat
 from ..beginning import Beginning
+from ..conversions import whole_column
 from ..tables import MemoryTable
 from ..wide import Invalid, WideLog
+from .declared import Declared
 from .registry import READERS, Reader
 
 _OWN = ("userId", "slate", "click", "slate_lengths")
 _PADDING, _NO_CLICK = 0, 1
 _REMEDY = "use data.npz of the Finn.no slates"
+_SLATES = Declared(
+    "wide",
+    own=_OWN[:3],
+    source=f"{_REMEDY.removeprefix('use ')}, or a table with a row per slate",
+    roles={"slate": "slate", "user": "userId"},
+    clicked="click",
+    nothing=(_PADDING, _NO_CLICK),
+    duplicates="first",
+)
 
 
 @READERS.register
 @Reader
-def finn_slates(path: str | PathLike[str], *, invalid: Invalid = "raise") -> WideLog:
-    """Read `data.npz` of the Finn.no slates: search results and recommendations with at most one click each.
+def finn_slates(path: Any, *, invalid: Invalid = "raise") -> WideLog:
+    """Read the Finn.no slates: search results and recommendations with at most one click each.
+
+    They are `data.npz`, or a table with a row per slate: `userId`, `slate`, `click` (the item), and others.
 
     Columns: slate (without the padding 0 and the item 1, which stands for no click), clicks, `user`,
     `interaction_type` (1 search, 2 recommendations) to group by. Item 2 stands for all that are rare; where it comes
     twice, click models count its first place. Items that were ranked lower than what was shown are unknown, and no
-    propensities were logged: other rankings cannot be judged, and click models can be fitted. The arrays are held in
-    memory.
+    propensities were logged: other rankings cannot be judged, and click models can be fitted. Arrays are held in
+    memory. A click on what is not in its slate is counted as `click-outside-slate`.
 
     Raises:
-        UsageError: the argument is not a path. LogError: it cannot be read, or an array is missing.
+        LogError: it cannot be read, or an array is missing. ColumnError: a column of the table is missing.
     """
-    if not isinstance(path, str | PathLike):
-        raise UsageError(f"{type(path).__name__} is not a path", _REMEDY)
-    where = fspath(path)
-    found = read_arrays(where, _OWN, _REMEDY)
-    if missing := [name for name in _OWN if name not in found]:
-        raise LogError(f"{where} has no array {missing[0]!r}", _REMEDY)
-    try:
-        table = _table(found)
-    except (ValueError, IndexError) as error:
-        raise LogError(f"the arrays of {where} have inconsistent shapes: {error}", _REMEDY) from error
-    return WideLog(MemoryTable(table, where), {"user": "userId"}, invalid, duplicates="first", clicks_as="items")
+    return _SLATES.log(_table(fspath(path)) if _holds_arrays(path) else path, invalid)
 
 
 @finn_slates.recognised
 def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
-    return {} if {*_OWN} <= array_names(beginning.paths, beginning.head) else None
+    if {*_OWN} <= array_names(beginning.paths, beginning.head):
+        return {}
+    rows = beginning.rows
+    if rows is None or _SLATES.recognised(beginning) is None:
+        return None
+    slate, click = (whole_column(rows.column(name)) for name in ("slate", "click"))
+    if not (isinstance(slate.type, flat.LISTS) and all(map(pa.types.is_integer, (slate.type.value_type, click.type)))):
+        return None
+    with_none = pc.list_parent_indices(slate).filter(pc.equal(slate.flatten(), _NO_CLICK))
+    return {} if len(with_none.unique()) == len(rows) and pc.any(pc.equal(click, _NO_CLICK)).as_py() else None
 
 
-def _table(arrays: Mapping[str, Any]) -> pa.Table:
-    """Return a row per slate that was shown."""
-    user, time = np.nonzero(arrays["slate_lengths"] > 0)
-    slate, length = arrays["slate"][user, time], arrays["slate_lengths"][user, time]
-    shown = (np.arange(slate.shape[1]) < length[:, None]) & ~np.isin(slate, (_PADDING, _NO_CLICK))
-    rows = np.flatnonzero(shown.any(axis=1))
-    user, time, slate, shown = user[rows], time[rows], slate[rows], shown[rows]
-    click = arrays["click"][user, time]
-    columns = {
-        "slate": pa.LargeListArray.from_arrays(np.append(0, np.cumsum(shown.sum(axis=1))), pa.array(slate[shown])),
-        "clicks": pa.array(click, mask=np.isin(click, (_PADDING, _NO_CLICK))),
-        "userId": arrays["userId"][user],
-    }
-    if "interaction_type" in arrays:
-        columns["interaction_type"] = arrays["interaction_type"][user, time]
-    return pa.table(columns)
+def _holds_arrays(path: Any) -> bool:
+    """Whether a source is a file of arrays, by its name or its first bytes."""
+    if not isinstance(path, str | PathLike):
+        return False
+    one = Path(fspath(path))
+    if one.suffix == ".npz" or not one.is_file():
+        return one.suffix == ".npz"
+    with one.open("rb") as file:
+        return file.read(2) == b"PK"
+
+
+def _table(where: str) -> MemoryTable:
+    """Return a row per slate that was shown.
+
+    Raises:
+        LogError: the file cannot be read, or an array is missing.
+    """
+    arrays: Mapping[str, Any] = read_arrays(where, _OWN, _REMEDY)
+    if missing := [name for name in _OWN if name not in arrays]:
+        raise LogError(f"{where} has no array {missing[0]!r}", _REMEDY)
+    try:
+        user, time = np.nonzero(arrays["slate_lengths"] > 0)
+        slate, length = arrays["slate"][user, time], arrays["slate_lengths"][user, time]
+        shown = np.arange(slate.shape[1]) < length[:, None]
+        ends = np.append(0, np.cumsum(shown.sum(axis=1)))
+        columns = {
+            "userId": arrays["userId"][user],
+            "slate": pa.LargeListArray.from_arrays(ends, pa.array(slate[shown])),
+            "click": arrays["click"][user, time],
+        }
+        if "interaction_type" in arrays:
+            columns["interaction_type"] = arrays["interaction_type"][user, time]
+        return MemoryTable(pa.table(columns), where)
+    except (ValueError, IndexError) as error:
+        raise LogError(f"the arrays of {where} have inconsistent shapes: {error}", _REMEDY) from error

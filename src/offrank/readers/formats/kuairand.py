@@ -11,21 +11,23 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import LogError
-from ...log.rules import NOT_DRAWN
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..files import is_paths
-from ..joining import KeptRows
-from ..opening import open_table
 from ..tables import all_pieces, refuse_lacking
 from ..wide import Invalid, WideLog
+from .declared import Declared, drawn
 from .registry import READERS, Reader
 
-_RANDOM, _VIDEO = "is_rand", "video_id"
-_OWN = {"user_id", _VIDEO, "time_ms", "is_click", _RANDOM, "tab"}
-_ENOUGH, _NEW = 100, 0.1
-"""Random rows from which the pool is doubted, and the largest share of them that may be the only one of a video."""
 _REMEDY = "give log_random_*.csv, or the folder that contains it"
+_LOG = Declared(
+    "wide",
+    own=("user_id", "video_id", "time_ms", "is_click", "is_rand", "tab"),
+    source=f"KuaiRand: {_REMEDY}",
+    kept=drawn("is_rand", "no row of {} was shown at random: is_rand is never 1", _REMEDY),
+)
+_UNSEEN = 0.5
+"""Videos of the pool that no row may have shown, as many as are expected, up to which the pool is taken for known."""
 
 
 @READERS.register
@@ -35,8 +37,8 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
 
     An impression is a row with `is_rand` 1: one video, drawn uniformly from a pool. Columns: slate (the video),
     candidates (the pool: all videos that were inserted so, which one pass over the log finds), clicks, propensity
-    (1 / the size of the pool), `user`, and the file's others to group by. A part of the file shows a part of the pool:
-    read it whole.
+    (1 / the size of the pool), `user`, and the file's others to group by. A part of the file may show a part of the
+    pool: it is refused where draws from as many videos as it shows would have left some of them unseen.
 
     clicks: the column of the feedback, such as `long_view` or `is_like`.
 
@@ -45,37 +47,33 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
     judged.
 
     Raises:
-        ColumnError: a column of KuaiRand is missing. LogError: no row is random.
+        ColumnError: a column of KuaiRand is missing. LogError: no row is random, or too few to tell the pool.
     """
-    table = open_table(_random(source))
-    refuse_lacking(table, sorted(_OWN | {clicks}), _REMEDY)
-    drawn = KeptRows(table, _RANDOM, ("1",), NOT_DRAWN.code)
-    videos = (np.asarray(piece.data.column(_VIDEO)) for piece in all_pieces(drawn, (_VIDEO,)))
-    shown = np.concatenate([np.zeros(0, np.int64), *videos])
-    pool, times = np.unique(shown, return_counts=True)
-    once = int((times == 1).sum())  # over the rows: the probability that the next video is a new one (Good)
-    if len(shown) >= _ENOUGH and once > _NEW * len(shown):
+    rows = _LOG.rows(_random(source))
+    refuse_lacking(rows, (clicks,), _REMEDY)
+    shown = [np.asarray(piece.data.column("video_id")) for piece in all_pieces(rows, ("video_id",))]
+    videos, draws = np.unique(np.concatenate(shown)), sum(map(len, shown))
+    if (unseen := len(videos) * (1 - 1 / len(videos)) ** draws) > _UNSEEN:
         raise LogError(
-            f"{table.describe()} has {len(shown):,} rows that were shown at random, too few to tell the pool that "
-            f"their videos were drawn from: {once:,} of {len(pool):,} videos stand in one row only",
+            f"{rows.describe()} has {draws:,} rows that were shown at random, too few to tell the pool that their "
+            f"videos were drawn from: so many draws from the {len(videos):,} videos that they show would leave about "
+            f"{max(unseen, 1):,.0f} unseen",
             _REMEDY,
         )
-    if not len(pool):
-        raise LogError(f"no row of {table.describe()} was shown at random: {_RANDOM} is never 1", _REMEDY)
     computed: dict[str, Computed] = {
-        "slate": one_each(_VIDEO),
-        "candidates": always(pa.array(pool), _VIDEO),
+        "slate": one_each("video_id"),
+        "candidates": always(pa.array(videos), "video_id"),
         "clicks": one_each(clicks),
-        "propensity": ((_VIDEO,), partial(_uniform, 1 / len(pool))),
+        "propensity": (("video_id",), partial(_uniform, 1 / len(videos))),
     }
-    kept = {name: name for name in table.names if name not in (_VIDEO, _RANDOM, clicks)}
-    return WideLog(DerivedTable(drawn, kept, computed, width=len(pool)), {"user": "user_id"}, invalid)
+    kept = {name: name for name in rows.names if name not in ("video_id", "is_rand", clicks)}
+    return WideLog(DerivedTable(rows, kept, computed, width=len(videos)), {"user": "user_id"}, invalid)
 
 
 @kuairand.recognised
 def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     named = any(Path(path).name.startswith("log_random_") for path in beginning.paths)
-    return {} if {*beginning.names} >= _OWN or (named and len(beginning.paths) > 1) else None
+    return _LOG.recognised(beginning) if not named or len(beginning.paths) < 2 else {}
 
 
 def _random(source: Any) -> Any:

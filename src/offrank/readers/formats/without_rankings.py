@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, NoReturn
 
 from ...errors import LogError
 from ...wording import ColumnNames, Wording
 from ..beginning import Beginning
+from ..description import Layout
 from ..roles import names
-from ..wide import WideLog
 from .registry import READERS, Reader
 
 _LOG = "log what was shown: an id for every list, and the position and click of each item"
-_MIND = re.compile(r"\d+\t\S+\t\d+/\d+/\d{4} [\d:]+ [AP]M\t(N\d+( N\d+)*)?\t(N\d+-[01]( N\d+-[01])*)")
-_RETAILROCKET = {"timestamp", "visitorid", "event", "itemid", "transactionid"}
-_FIELD = re.compile(r"(\w+):(token|float|token_seq|float_seq)")
 
 
-@READERS.register
-@Reader.of("sessions")
-def mind(source: Any, **_how: Any) -> WideLog:
+def lacking(
+    layout: Layout, why: str, remedy: str = _LOG, columns: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Any]], Reader]:
+    """Return a decorator that registers the reader of a data set, which refuses it.
+
+    why, remedy: what it lacks, and what to do. columns: those that it has and no other table.
+    """
+
+    def made(described: Callable[..., Any]) -> Reader:
+        @wraps(described)
+        def refuse(source: Any, **_how: Any) -> NoReturn:
+            raise LogError(f"{source}: {why}" if isinstance(source, str) else why, remedy)
+
+        reader = READERS.register(Reader.of(layout)(refuse))
+        if columns:
+            reader.recognised(lambda beginning: {} if {*beginning.names} == {*columns} else None)
+        return reader
+
+    return made
+
+
+@lacking(
+    "sessions",
+    "MIND's impressions were shuffled before publication, so the order in which news were shown is unknown: no "
+    "other ranking can be evaluated",
+    Wording(
+        "use a log with positions; to read it in that order all the same, use {}",
+        ColumnNames({"slate": "column_5.item", "clicks": "column_5.click"}),
+    ),
+)
+def mind(source: Any, **_how: Any) -> Any:
     """Refuse MIND's `behaviors.tsv` (Wu et al. 2020), with what it lacks: its impressions were shuffled.
 
     It has what was shown and clicked, in an order that its publishers drew, not in that which was shown. So no
@@ -31,42 +57,61 @@ def mind(source: Any, **_how: Any) -> WideLog:
     Raises:
         LogError: always.
     """
-    _refuse(
-        source,
-        "MIND's impressions were shuffled before publication, so the order in which news were shown is unknown: no "
-        "other ranking can be evaluated",
-        Wording(
-            "use a log with positions; to read it in that order all the same, use {}",
-            ColumnNames({"slate": "column_5.item", "clicks": "column_5.click"}),
-        ),
-    )
 
 
 @mind.recognised
 def _of_mind(beginning: Beginning) -> Mapping[str, Any] | None:
-    lines = beginning.text.splitlines()[:100]
-    return {} if lines and all(_MIND.fullmatch(line.rstrip()) for line in lines) else None
+    return _of_lines(beginning, lambda line: _MIND.fullmatch(line.rstrip()) is not None)
 
 
-@READERS.register
-@Reader.of("none")
-def retailrocket(source: Any, **_how: Any) -> WideLog:
+_MIND = re.compile(r"\d+\t\S+\t\d+/\d+/\d{4} [\d:]+ [AP]M\t(N\d+( N\d+)*)?\t(N\d+-[01]( N\d+-[01])*)")
+
+
+@lacking(
+    "none",
+    "RetailRocket's events are views and purchases of items, not lists that were shown",
+    columns=("timestamp", "visitorid", "event", "itemid", "transactionid"),
+)
+def retailrocket(source: Any, **_how: Any) -> Any:
     """Refuse RetailRocket's `events.csv`, with what it lacks: it has views, carts and purchases, and no lists.
 
     Raises:
         LogError: always.
     """
-    _refuse(source, "RetailRocket's events are views and purchases of items, not lists that were shown", _LOG)
 
 
-@retailrocket.recognised
-def _of_retailrocket(beginning: Beginning) -> Mapping[str, Any] | None:
-    return {} if {*beginning.names} == _RETAILROCKET else None
+@lacking("none", "OTTO's sessions are clicks, carts and orders of items, not lists that were shown")
+def otto(source: Any, **_how: Any) -> Any:
+    """Refuse OTTO's sessions (2022, `session` and its `events` of `aid`, `ts` and `type`): they have no lists.
+
+    Raises:
+        LogError: always.
+    """
 
 
-@READERS.register
-@Reader.of("none")
-def recbole(source: Any, **_how: Any) -> WideLog:
+@otto.recognised
+def _of_otto(beginning: Beginning) -> Mapping[str, Any] | None:
+    fields = {name.removeprefix("events.") for name in beginning.names}
+    return {} if fields == {"session", "aid", "ts", "type"} else None
+
+
+@lacking(
+    "none",
+    "Outbrain's displays have no positions: which ad stood where is unknown, so no ranking can be evaluated and no "
+    "click model of ranks fitted",
+    f"{_LOG}; the click rate of each ad is the mean of 'clicked' over its rows",
+    columns=("display_id", "ad_id", "clicked"),
+)
+def outbrain(source: Any, **_how: Any) -> Any:
+    """Refuse Outbrain's `clicks_train.csv` (Kaggle 2016): the ads of each display and the one clicked, no positions.
+
+    Raises:
+        LogError: always.
+    """
+
+
+@lacking("none", "RecBole's interactions are what users did, not lists that were shown")
+def recbole(source: Any, **_how: Any) -> Any:
     """Refuse RecBole's atomic files (`.inter`, typed names such as `user_id:token`), with what they lack.
 
     They hold interactions of users with items, and no lists that were shown. A file with positions is read by its
@@ -75,7 +120,6 @@ def recbole(source: Any, **_how: Any) -> WideLog:
     Raises:
         LogError: always.
     """
-    _refuse(source, "RecBole's interactions are what users did, not lists that were shown", _LOG)
 
 
 @recbole.recognised
@@ -86,9 +130,18 @@ def _of_recbole(beginning: Beginning) -> Mapping[str, Any] | None:
     return {} if typed and not any(names.closeness("position", field) >= 2 for field in fields) else None
 
 
-@READERS.register
-@Reader.of("events")
-def snowplow_tsv(source: Any, **_how: Any) -> WideLog:
+_FIELD = re.compile(r"(\w+):(token|float|token_seq|float_seq)")
+
+
+@lacking(
+    "events",
+    "these are Snowplow's enriched events: 131 columns without a header, with views of lists and clicks as "
+    "JSON in the columns contexts and unstruct_event",
+    "export them as JSON lines with one of Snowplow's analytics SDKs (one object per event, with the keys "
+    "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1 and "
+    "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1); these are read as `snowplow`",
+)
+def snowplow_tsv(source: Any, **_how: Any) -> Any:
     """Refuse Snowplow's enriched events as tab-separated text, with the export that `snowplow` reads.
 
     They have 131 columns without a header, and what was viewed and clicked is in JSON that two of them hold.
@@ -96,20 +149,17 @@ def snowplow_tsv(source: Any, **_how: Any) -> WideLog:
     Raises:
         LogError: always.
     """
-    _refuse(
-        source,
-        "these are Snowplow's enriched events: 131 columns without a header, with views of lists and clicks as "
-        "JSON in the columns contexts and unstruct_event",
-        "export them as JSON lines with one of Snowplow's analytics SDKs (one object per event, with the keys "
-        "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1 and "
-        "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1); these are read as `snowplow`",
-    )
 
 
 @snowplow_tsv.recognised
 def _of_snowplow_tsv(beginning: Beginning) -> Mapping[str, Any] | None:
+    return _of_lines(beginning, lambda line: _is_enriched(line.split("\t")))
+
+
+def _of_lines(beginning: Beginning, fits: Callable[[str], bool]) -> Mapping[str, Any] | None:
+    """Recognise a text by its first lines, all of which fit."""
     lines = beginning.text.splitlines()[:100]
-    return {} if lines and all(_is_enriched(line.split("\t")) for line in lines) else None
+    return {} if lines and all(map(fits, lines)) else None
 
 
 def _is_enriched(fields: list[str]) -> bool:
@@ -120,8 +170,3 @@ def _is_enriched(fields: list[str]) -> bool:
 _ENRICHED = 131
 _KINDS = {"page_view", "page_ping", "unstruct", "struct", "transaction", "transaction_item"}
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-
-
-def _refuse(source: Any, lacks: str, remedy: str) -> NoReturn:
-    """Raise the error of a data set that cannot be read as a log."""
-    raise LogError(f"{source}: {lacks}" if isinstance(source, str) else lacks, remedy)
