@@ -198,8 +198,8 @@ OWN = {
     "yandex": "query",
 }
 """What standards tell of who saw a list: by their published schemas."""
-NOBODY = {"criteo", "criteo_paper", "expedia", "obp", "open_bandit", "svmlight"}
-REFUSED = {"mind", "retailrocket", "recbole", "snowplow_tsv"}
+NOBODY = {"avito", "criteo", "criteo_paper", "expedia", "obp", "open_bandit", "svmlight"}
+REFUSED = {"mind", "otto", "outbrain", "retailrocket", "recbole", "snowplow_tsv"}
 
 
 def test_every_format_has_its_case() -> None:

@@ -1,0 +1,257 @@
+"""Public data sets whose tables have plain columns, each declared: Trivago, Expedia, Avito, Diginetica and KuaiRand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...errors import LogError, UsageError
+from ...wording import Option, Wording
+from ..beginning import Beginning
+from ..computed_columns import Computed, DerivedTable, always, one_each
+from ..files import is_paths
+from ..joining import ItemKeys
+from ..long import LongLog
+from ..opening import open_table
+from ..tables import all_pieces, refuse_lacking
+from ..wide import Gaps, Invalid, WideLog
+from .declared import Declared, Only, drawn
+from .registry import READERS, Reader
+
+_TRIVAGO = Declared(
+    "sessions",
+    own=("reference", "impressions", "prices", "session_id", "user_id", "action_type"),
+    source="Trivago's train.csv of 2019",
+    roles={"slate": "impressions", "user": "user_id", "session": "session_id"},
+    kept=Only("action_type", ("clickout item",)),
+    clicked="reference",
+    lacks="it contains only lists with a click, so no other ranking can be evaluated",
+)
+
+
+@READERS.register
+@_TRIVAGO.reader
+def trivago2019(source: Any, *, invalid: Invalid = "raise") -> WideLog:
+    """Read Trivago's `train.csv`: each click on a hotel with the list that it was in.
+
+    An impression is a row with the action `clickout item`. Columns: slate (`impressions`, top first), clicks (1 for
+    `reference`), `user`, `session`, and as they are `prices`, `platform`, `city`, `device` and the others. A list whose
+    `reference` is not among its hotels has no click, which is counted as `click-outside-slate`; so has one without a
+    reference, as in the challenge's test data.
+
+    **Only lists with a click are there**: no click rate and no other ranking can be judged by them, since lists that
+    nobody clicked are missing. Click models can learn where users look, given that they click.
+
+    Raises:
+        ColumnError: a column of `train.csv` is missing.
+    """
+    return _TRIVAGO.log(source, invalid)
+
+
+Searches = Literal["random", "sorted", "all"]
+
+_NONE_RANDOM = "no search of {} was sorted at random (random_bool is never 1), so no other ranking can be evaluated"
+_READ_ALL = Wording("for click models read all: {}", Option("format", "expedia(searches=all)"))
+_SORTED = "a ranker sorted these searches or some of them, so no other ranking can be evaluated"
+_EXPEDIA = Declared(
+    "long",
+    own=("srch_id", "prop_id", "position", "click_bool", "random_bool"),
+    source="Expedia's train.csv",
+    roles={"impression": "srch_id", "item": "prop_id", "position": "position", "click": "click_bool"},
+)
+_SEARCHES = {
+    "random": replace(_EXPEDIA, kept=drawn("random_bool", _NONE_RANDOM, _READ_ALL), logging="uniform"),
+    "sorted": replace(_EXPEDIA, kept=Only("random_bool", ("0",)), lacks=_SORTED),
+    "all": replace(_EXPEDIA, lacks=_SORTED),
+}
+
+
+@READERS.register
+@_EXPEDIA.reader
+def expedia(source: Any, *, searches: Searches = "random", gaps: Gaps = "close", invalid: Invalid = "raise") -> LongLog:
+    """Read Expedia's `train.csv`, or a table of its columns: the hotels of each search and the clicks on them.
+
+    - searches: "random" keeps those with `random_bool` 1, whose hotels were sorted at random: other rankings of the
+      hotels that were shown can be judged by them, with `logging="uniform"`. The rest are counted as `not-drawn`.
+      "sorted" keeps the others, which a ranker sorted: nothing was drawn, so that they can judge none. "all" keeps
+      both, for click models: so is a table read of which no search is random.
+    - gaps: positions of offers that are not in the file are missing; "close" makes the others ranks 1, 2, 3 ...;
+      "raise" leaves them as they are, which click models read and all other jobs refuse.
+
+    Bookings (`booking_bool`, `gross_bookings_usd`) stay columns of the hotels. Hotels that were not shown are unknown,
+    and `test.csv` has no positions and no clicks.
+
+    Raises:
+        UsageError: there is no such choice of searches. ColumnError: a column of `train.csv` is missing. LogError: no
+            search is random.
+    """
+    if searches not in get_args(Searches):
+        raise UsageError(f"searches is {searches!r}", 'use "random", "sorted" or "all"')
+    return replace(_SEARCHES[searches], gaps=gaps).long_log(source, invalid)
+
+
+@expedia.recognised
+def _is_expedia(beginning: Beginning) -> Mapping[str, Any] | None:
+    if _EXPEDIA.recognised(beginning) is None:
+        return None
+    rows = beginning.rows
+    none = rows is not None and not pc.any(pc.equal(rows.column("random_bool").cast(pa.string()), "1")).as_py()
+    return {"searches": "all" if none else "random"}
+
+
+_AVITO = Declared(
+    "long",
+    own=("SearchID", "AdID", "Position", "ObjectType", "IsClick"),
+    source="Avito's trainSearchStream.tsv",
+    roles={"impression": "SearchID", "item": "AdID", "position": "Position", "click": "IsClick"},
+    kept=Only("ObjectType", ("3",), "place-not-recorded"),
+    lacks="clicks are known of contextual ads alone (ObjectType 3), whose order is kept as by --gaps close; nothing "
+    "was drawn, so no other ranking can be evaluated",
+)
+
+
+@READERS.register
+@_AVITO.reader
+def avito(source: Any, *, gaps: Gaps = "close", invalid: Invalid = "raise") -> LongLog:
+    """Read Avito's `trainSearchStream.tsv`: the contextual ads of each search and the clicks on them.
+
+    Rows of other ads (`ObjectType` 1 and 2) have no `IsClick`; they are left out, and counted as `place-not-recorded`.
+    `HistCTR` is what Avito expected before. Nothing was drawn: click models can be fitted, no other ranking be judged.
+
+    gaps: the positions between those of contextual ads are missing; "close" makes them ranks 1, 2, 3 ...; "raise"
+    leaves them as they are, which click models read and all other jobs refuse.
+
+    Raises:
+        ColumnError: a column is missing.
+    """
+    return replace(_AVITO, gaps=gaps).long_log(source, invalid)
+
+
+_DIGINETICA_FILES = "train-queries.csv", "train-clicks.csv"
+_DIGINETICA = Declared(
+    "events",
+    own=("queryId", "sessionId", "items", "is.test"),
+    source=f"Diginetica's own {_DIGINETICA_FILES[0]}",
+    roles={"slate": "items", "session": "sessionId", "user": "userId"},
+    kept=Only("is.test", ("FALSE", "false", "False")),
+    clicks=ItemKeys("queryId", "itemId"),
+)
+
+
+@READERS.register
+@Reader.of("events")
+def diginetica(path: str | Path, *, invalid: Invalid = "raise") -> WideLog:
+    """Read the folder of Diginetica's files, or its `train-queries.csv` with `train-clicks.csv` beside it.
+
+    An impression is a query: `items` in the order of the shop's default ranking, top first. Columns: slate, clicks,
+    `session`, `user` where it is known, and as they are `queryId`, `categoryId`, `searchstring.tokens`, `eventdate`
+    and the others. Queries of the challenge's test (`is.test`) have no clicks and are left out. Clicks are joined
+    on `queryId` and `itemId`; those on other items and repeats are counted.
+
+    One ranker sorted the items, and no propensities were logged: other rankings cannot be judged unless like queries
+    were answered differently. Click models can be fitted.
+
+    Raises:
+        LogError: the files are not there, or no click is on what was returned. ColumnError: a column is missing.
+    """
+    queries, clicks = _diginetica_files(Path(path))
+    return _DIGINETICA.log(queries, invalid, open_table(clicks))
+
+
+@diginetica.recognised
+def _is_diginetica(beginning: Beginning) -> Mapping[str, Any] | None:
+    names = {Path(path).name for path in beginning.paths}
+    try:
+        _diginetica_files(Path(beginning.source))
+    except (LogError, TypeError):
+        return None
+    known = _DIGINETICA_FILES[1] in names or _DIGINETICA.recognised(beginning) is not None
+    return {} if _DIGINETICA_FILES[0] in names and known else None
+
+
+def _diginetica_files(path: Path) -> tuple[str, str]:
+    """Return the files of the queries and of the clicks."""
+    folder = path if path.is_dir() else path.parent
+    found = [str(folder / name) for name in _DIGINETICA_FILES]
+    for one in found:
+        if not Path(one).is_file():
+            raise LogError(f"there is no {one}", f"give the folder that contains {' and '.join(_DIGINETICA_FILES)}")
+    return found[0], found[1]
+
+
+_RANDOM_LOGS = "give log_random_*.csv, or the folder that contains it"
+_KUAIRAND = Declared(
+    "wide",
+    own=("user_id", "video_id", "time_ms", "is_click", "is_rand", "tab"),
+    source=f"KuaiRand: {_RANDOM_LOGS}",
+    kept=drawn("is_rand", "no row of {} was shown at random: is_rand is never 1", _RANDOM_LOGS),
+)
+_UNSEEN = 0.5
+"""Videos of the pool that no row may have shown, as many as are expected, up to which the pool is taken for known."""
+
+
+@READERS.register
+@Reader
+def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise") -> WideLog:
+    """Read the random interventions of KuaiRand: `log_random_*.csv`, or the folder that holds it.
+
+    An impression is a row with `is_rand` 1: one video, drawn uniformly from a pool. Columns: slate (the video),
+    candidates (the pool: all videos that were inserted so, which one pass over the log finds), clicks, propensity
+    (1 / the size of the pool), `user`, and the file's others to group by. A part of the file may show a part of the
+    pool: it is refused where draws from as many videos as it shows would have left some of them unseen.
+
+    clicks: the column of the feedback, such as `long_view` or `is_like`.
+
+    Rows of `log_standard_*.csv` were recommended, with unknown probabilities, and are counted as `not-drawn`.
+    Which videos came before and after in the feed was not published, so that nothing longer than one slot can be
+    judged.
+
+    Raises:
+        ColumnError: a column of KuaiRand is missing. LogError: no row is random, or too few to tell the pool.
+    """
+    rows = _KUAIRAND.rows(_random_logs(source))
+    refuse_lacking(rows, (clicks,), _RANDOM_LOGS)
+    shown = [np.asarray(piece.data.column("video_id")) for piece in all_pieces(rows, ("video_id",))]
+    videos, draws = np.unique(np.concatenate(shown)), sum(map(len, shown))
+    if (unseen := len(videos) * (1 - 1 / len(videos)) ** draws) > _UNSEEN:
+        raise LogError(
+            f"{rows.describe()} has {draws:,} rows that were shown at random, too few to tell the pool that their "
+            f"videos were drawn from: so many draws from the {len(videos):,} videos that they show would leave about "
+            f"{max(unseen, 1):,.0f} unseen",
+            _RANDOM_LOGS,
+        )
+    computed: dict[str, Computed] = {
+        "slate": one_each("video_id"),
+        "candidates": always(pa.array(videos), "video_id"),
+        "clicks": one_each(clicks),
+        "propensity": (("video_id",), partial(_uniform, 1 / len(videos))),
+    }
+    kept = {name: name for name in rows.names if name not in ("video_id", "is_rand", clicks)}
+    return WideLog(DerivedTable(rows, kept, computed, width=len(videos)), {"user": "user_id"}, invalid)
+
+
+@kuairand.recognised
+def _is_kuairand(beginning: Beginning) -> Mapping[str, Any] | None:
+    named = any(Path(path).name.startswith("log_random_") for path in beginning.paths)
+    return _KUAIRAND.recognised(beginning) if not named or len(beginning.paths) < 2 else {}
+
+
+def _random_logs(source: Any) -> Any:
+    """Return the random logs of a folder; anything else as it is."""
+    if is_paths(source) and isinstance(source, str | Path) and Path(source).is_dir():
+        found = [str(path) for path in sorted(Path(source).glob("log_random_*.csv*"))]
+        if not found:
+            raise LogError(f"there is no log_random_*.csv in {str(source)!r}", _RANDOM_LOGS)
+        return found
+    return source
+
+
+def _uniform(propensity: float, rows: pa.RecordBatch) -> pa.Array:
+    return pa.array(np.full(len(rows), propensity))
