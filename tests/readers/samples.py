@@ -17,7 +17,7 @@ from tests.readers.test_criteo_paper import TEXT
 from tests.readers.test_events import click_rows, own, ubi, world
 from tests.readers.test_recognition import BANDIT, CRITEO, YANDEX
 from tests.readers.test_session_logs import CLAX, SOGOU, written, xml
-from tests.readers.test_shop_events import events, ga4, snowplow
+from tests.readers.test_shop_events import events, ga4, segment, snowplow
 from tests.readers.test_standards import enriched_event
 from tests.readers.test_without_slates import NONE, SHOP
 
@@ -181,6 +181,7 @@ STANDARDS: Mapping[str, Callable[[Path], Place]] = {
         },
     ),
     "router": standard("router"),
+    "segment": stream(segment),
     "snowplow": stream(snowplow),
     "snowplow_tsv": text("enriched.tsv", "".join(map(enriched_event, range(60)))),
     "sogou": sogou,

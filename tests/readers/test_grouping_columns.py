@@ -190,6 +190,7 @@ OWN = {
     "finn_slates": "user",
     "ga4": "user session",
     "kuairand": "user",
+    "segment": "user",
     "snowplow": "user session",
     "sogou": "query user",
     "tiangong": "query session",

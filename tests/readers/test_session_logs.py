@@ -14,7 +14,7 @@ import offrank
 from offrank.clicks import DBN, DCTR, PBM
 from offrank.errors import ColumnError, LogError, UsageError
 from offrank.log.source import Needs
-from offrank.readers import clax, sogou, tiangong
+from offrank.readers import clax, sogou, tiangong, yandex
 
 CLICKS = Needs(frozenset(["clicks"]), keys=frozenset(["query"]), holes=True, texts=True)
 
@@ -206,3 +206,37 @@ def test_inspect_knows_them_by_their_content(tmp_path: Path) -> None:
     assert offrank.inspect(path).format == "clax"
     xml_path = written(tmp_path / "log.xml", xml(([(1, "d1"), (2, "d2")], [1])))
     assert offrank.inspect(xml_path).format == "tiangong"
+
+
+PUBLISHED = """\
+7\t0\tQ\t40\t3\t11\t12\t13
+7\t9\tC\t12
+7\t20\tQ\t41\t3\t12\t14
+7\t25\tC\t12
+7\t26\tC\t13
+7\t27\tC\t99
+7\t28\tC\t12
+8\t0\tQ\t40\t0\t13\t11
+"""
+
+
+def test_published_lines_of_yandex_are_sessions(tmp_path: Path) -> None:
+    """A click is on the last list of its session that holds its document: 13 stands in the first alone, 99 in none."""
+    path = tmp_path / "train.tsv"
+    path.write_text(PUBLISHED, encoding="utf-8")
+    log = offrank.read_log(path)
+    first, second, third = ("40_3", [11, 12, 13], [0, 1, 1]), ("41_3", [12, 14], [1, 0]), ("40_0", [13, 11], [0, 0])
+    assert lists(log) == [first, second, third]
+    assert skipped(log) == {"click-outside-slate": 1, "click-repeated": 1}
+    assert lists(yandex(path, repeats="count"))[1][2] == [2, 0]
+    found = offrank.inspect(path)
+    assert (found.format, found.logging.known) == ("yandex", False)
+    assert {"query", "session"} <= {column.use for column in found.columns}
+
+
+@pytest.mark.parametrize("line", ["7\t9\tC", "7\t9\tQ\t40\t3", "7\tx\tC\t12", f"7\t9\tC\t{2**63}"])
+def test_a_line_that_yandex_did_not_publish_is_told(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.tsv"
+    path.write_text(PUBLISHED + line + "\n", encoding="utf-8")
+    with pytest.raises(LogError, match=r"line 9.*expected 'session TAB time TAB Q"):
+        lists(yandex(path))

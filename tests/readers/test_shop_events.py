@@ -48,6 +48,19 @@ def snowplow(kind: str, who: int, second: int, slate: list[Row], home: str = "ho
     }
 
 
+def segment(kind: str, who: int, second: int, slate: list[Row], home: str = "home") -> Row:
+    """A track of Segment: a click names its product, and no list."""
+    items = [{"product_id": one["id"], "position": one["at"] + 1, "price": 9.5} for one in slate]
+    seen = {"view": {"list_id": home, "products": items}, "click": items[0] if items else {}}
+    return {
+        "type": "track",
+        "event": {"view": "Product List Viewed", "click": "Product Clicked"}.get(kind, kind),
+        "anonymousId": f"u{who}",
+        "timestamp": (START + dt.timedelta(seconds=second)).isoformat().replace("+00:00", "Z"),
+        "properties": seen.get(kind, {"path": "/"}),
+    }
+
+
 def events(made: dict[str, Any], event: Callable[..., Row]) -> list[Row]:
     """The same users see lists again and again; the items of a view are not in order."""
     rows, rng = [], np.random.default_rng(2)
@@ -60,7 +73,7 @@ def events(made: dict[str, Any], event: Callable[..., Row]) -> list[Row]:
     return [rows[j] for j in rng.permutation(len(rows))]
 
 
-@pytest.mark.parametrize("event", [ga4, snowplow])
+@pytest.mark.parametrize("event", [ga4, snowplow, segment])
 def test_a_click_is_on_the_last_view_of_its_item(event: Callable[..., Row], tmp_path: Path) -> None:
     made = world(text=True)
     rows = events(made, event)
@@ -72,7 +85,8 @@ def test_a_click_is_on_the_last_view_of_its_item(event: Callable[..., Row], tmp_
         assert read(source) == read(source, event.__name__) == expected
         assert skipped(log, needs("clicks")) == {}
     found = offrank.inspect(tmp_path / "log.ndjson")
-    assert {"slate", "clicks", "user", "session"} <= {column.use for column in found.columns}
+    told = {"slate", "clicks", "user"} | ({"session"} if event is not segment else set())
+    assert told <= {column.use for column in found.columns}
 
 
 @pytest.mark.parametrize("event", [ga4, snowplow])
@@ -84,6 +98,18 @@ def test_clicks_elsewhere_are_counted(event: Callable[..., Row]) -> None:
     rows += [event("click", 0, -1, item)]  # before it was viewed
     log = offrank.read_log(pa.Table.from_pylist(rows), format=event.__name__)
     assert skipped(log, needs("clicks")) == {"click-outside-slate": 3}
+
+
+def test_a_click_of_segment_is_on_the_last_list_with_its_product() -> None:
+    """u1 sees p in two lists, clicks it thrice, and clicks q, which only u2 saw, and r before it was shown."""
+    seen = [(1, 10, "pr"), (1, 20, "p"), (2, 15, "q")]
+    rows = [segment("view", who, at, [{"id": one, "at": n} for n, one in enumerate(ids)]) for who, at, ids in seen]
+    clicked = [(12, "p"), (21, "p"), (22, "p"), (30, "q"), (9, "r")]
+    rows += [segment("click", 1, at, [{"id": one, "at": 0}]) for at, one in clicked]
+    log = offrank.read_log(pa.Table.from_pylist(rows))
+    found = pa.Table.from_batches([piece.data for piece in log.table.pieces(0, ("slate", "clicks"))])
+    assert found.to_pydict() == {"slate": [["p", "r"], ["p"], ["q"]], "clicks": [[1, 0], [1], [0]]}
+    assert skipped(log, needs("clicks")) == {"click-outside-slate": 2, "click-repeated": 1}
 
 
 def test_an_export_writes_numbers_as_text(tmp_path: Path) -> None:

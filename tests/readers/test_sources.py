@@ -111,5 +111,7 @@ def test_options_of_a_format(tmp_path: Path) -> None:
         assert row["candidates"] == [0, 1, 2, 3]
     with pytest.raises(SpellingError, match=r"write it as open_bandit\(n_items=None\)"):
         offrank.read_log(tmp_path, format="open_bandit(items=4)")
-    with pytest.raises(SpellingError, match=r"did you mean open_bandit.*arrow, clax, criteo, .*csv, .*json, .*orc"):
+    with pytest.raises(
+        SpellingError, match=r"did you mean open_bandit.*arrow, avito, clax, criteo, .*csv, .*json, .*orc"
+    ):
         offrank.read_log(tmp_path, format="openbandit")

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .formats.open_bandit import open_bandit as open_bandit
     from .formats.registry import READERS as READERS
     from .formats.registry import Reader as Reader
-    from .formats.sogou import sogou as sogou
-    from .formats.tiangong import tiangong as tiangong
-    from .formats.yandex import yandex as yandex
+    from .formats.search_sessions import sogou as sogou
+    from .formats.search_sessions import tiangong as tiangong
+    from .formats.search_sessions import yandex as yandex
     from .log import read_log as read_log
     from .svmlight import read_svmlight as read_svmlight
     from .svmlight import write_svmlight as write_svmlight
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .trec import write_trec as write_trec
 
 
-_FORMATS = ("clax", "criteo", "criteo_paper", "open_bandit", "sogou", "tiangong", "yandex")
-_HOMES = {name: f"formats.{name}" for name in _FORMATS}
+_HOMES = {name: f"formats.{name}" for name in ("clax", "criteo", "criteo_paper", "open_bandit")}
+_HOMES |= dict.fromkeys(("sogou", "tiangong", "yandex"), "formats.search_sessions")
 _HOMES |= {"READERS": "formats.registry", "Reader": "formats.registry", "read_log": "log"}
 _HOMES |= {f"{job}_{kind}": kind for job in ("read", "write") for kind in ("svmlight", "trec")}
 __all__ = [*_HOMES]  # noqa: PLE0604

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import ColumnError, EmptyLogError, LogError, OffrankError
-from ..log.batch import Floats, Integers
+from ..errors import ColumnError, EmptyLogError, OffrankError
+from ..log.batch import Floats
 from . import flat
 from .beginning import Beginning
 from .conversions import is_number, whole_column
-from .joining import event_times, stamp_of_both
+from .joining import JoinedTable, event_times
 from .roles.names import closeness
 from .tables import Piece, Table, all_pieces, first_rows
 from .unfolding import unfolded
@@ -28,90 +28,59 @@ UNEXPOSED, SWITCHED, BEFORE = "user-without-exposure", "user-in-two-variations",
 
 
 @dataclass(frozen=True)
-class HeldExposures:
-    """Exposures in memory. users: each once. variation: its index in `names`, -1 of several. first: its first time.
-
-    numbers: whether times are written as numbers.
-    """
-
-    users: pa.Array
-    variation: Integers
-    names: pa.Array
-    first: Floats
-    numbers: bool
-
-
-@dataclass(frozen=True)
-class ExposedLists:
+class ExposedLists(JoinedTable):
     """A table of lists with a column `made`: the variation that the user was in, as another table of exposures tells.
 
     Rows of users without an exposure, with two variations, or before the first exposure where both tables have a time,
     are left out and counted. The exposures are held in memory.
     """
 
-    shown: Table
-    exposures: Table
     exposed_by: ExposureColumns
     user: str
-    made: str
     times: tuple[str, str] | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (*self.shown.names, self.made)
-
-    def parts(self) -> int:
-        return self.shown.parts()
 
     def describe(self) -> str:
         by = f"{self.made} of {self.user}"
-        return f"{self.shown.describe()} with the exposures of {self.exposures.describe()} ({by})"
-
-    def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of_both(self.shown, self.exposures)
+        return f"{self.table.describe()} with the exposures of {self.other.describe()} ({by})"
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        left_out = joined = 0
         beside = (self.user, *([self.times[0]] if self.times else []))
-        wanted = [name for name in columns if name != self.made]
-        known, unknown = False, None
-        for piece in self.shown.pieces(part, tuple(dict.fromkeys([*wanted, *beside]))):
+        for piece in self.table.pieces(part, self.asked(columns, beside)):
             variation, left = self._variations(piece.data)
-            names = self._held.names.take(pa.array(np.maximum(variation, 0)))
-            data = piece.data.select(wanted).append_column(self.made, names).select(list(columns))
-            kept = variation >= 0
-            known, unknown = known or left[UNEXPOSED] < len(variation), unknown or piece
-            skipped = dict(Counter(piece.skipped) + left)
-            yield replace(piece, data=flat.kept_rows(data, kept), rows=piece.rows[kept], skipped=skipped)
-        if not known and unknown is not None and self.parts() == 1:
-            raise self._unjoined(unknown.data)
+            kept = ~flat.nulls(variation)
+            left_out, joined = left_out + left[UNEXPOSED], joined + len(variation) - left[UNEXPOSED]
+            data = flat.kept_rows(self.completed(piece.data, variation, columns), kept)
+            yield replace(piece, data=data, rows=piece.rows[kept], skipped=dict(Counter(piece.skipped) + left))
+        if left_out and not joined and self.parts() == 1:
+            raise self.unjoined("no user of the lists was exposed", (self.user,), (self.exposed_by.user,))
 
-    def _variations(self, rows: pa.RecordBatch) -> tuple[Integers, Counter[str]]:
-        """Return the variation of each row, -1 of those that are left out, and how many are by which rule."""
-        held = self._held
-        at = pc.index_in(_texts(rows.column(self.user)), held.users).fill_null(-1).to_numpy(zero_copy_only=False)
-        unexposed, variation = at < 0, held.variation[at]
-        switched = ~unexposed & (variation < 0)
+    def _variations(self, rows: pa.RecordBatch) -> tuple[pa.Array, Counter[str]]:
+        """Return the variation of each row, null of those that are left out, and how many are by which rule."""
+        at = pc.index_in(_texts(rows.column(self.user)), self._held.column(_USER))
+        variation, several, first = (whole_column(self._held.column(name)).take(at) for name in _HELD)
+        unexposed = flat.nulls(at)
+        switched = ~unexposed & (flat.numbers(several, _USER) > 1)
         early = np.zeros(len(at), np.bool_)
         if self.times:
-            when = self._times_of(rows.column(self.times[0]), held)
-            early = ~unexposed & ~switched & (when < held.first[at])
+            early = ~unexposed & ~switched & (self._times_of(rows.column(self.times[0])) < flat.numbers(first, _USER))
         left = {UNEXPOSED: unexposed, SWITCHED: switched, BEFORE: early}
-        out = unexposed | switched | early
-        return np.where(out, -1, variation), Counter({rule: int(rows.sum()) for rule, rows in left.items()})
+        kept = pc.if_else(pa.array(unexposed | switched | early), None, variation)
+        return kept, Counter({rule: int(rows.sum()) for rule, rows in left.items()})
 
-    def _times_of(self, column: pa.Array, held: HeldExposures) -> Floats:
+    def _times_of(self, column: pa.Array) -> Floats:
         """Return the times of rows.
 
         Raises:
             ColumnError: they cannot be compared with those of the exposures.
         """
         shown, exposed = self.times or ("", "")
-        when, first = event_times(column, shown), held.first[np.isfinite(held.first)]
-        known = when[np.isfinite(when)]
+        when, first = event_times(column, shown), flat.numbers(whole_column(self._held.column(_HELD[2])), exposed)
+        known, first = when[np.isfinite(when)], first[np.isfinite(first)]
         if len(known) and len(first):
-            middle = sorted((float(np.median(known)), float(np.median(first))))
-            units = held.numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
-            if units or held.numbers != is_number(column.type):
+            middle, numbers = sorted((float(np.median(known)), float(np.median(first)))), self._timed_by_numbers
+            units = numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
+            if units or numbers != is_number(column.type):
                 raise ColumnError(
                     f"times in {shown!r} of the lists and in {exposed!r} of the exposures have different formats",
                     "use the same format in both: ISO times, or seconds",
@@ -119,60 +88,51 @@ class ExposedLists:
         return when
 
     @cached_property
-    def _held(self) -> HeldExposures:
-        """The exposures.
+    def _exposures(self) -> pa.Table:
+        """The rows of the other table that tell of a user and a variation.
+
+        Raises:
+            EmptyLogError: there are none.
+        """
+        columns = tuple(dict.fromkeys([*self.exposed_by, *([self.times[1]] if self.times else [])]))
+        pieces = [flat.plain_columns(piece.data) for piece in all_pieces(self.other, columns)]
+        rows = pa.Table.from_batches(pieces) if pieces else pa.table({name: pa.nulls(0) for name in columns})
+        rows = rows.filter(pc.and_(*(pc.is_valid(rows.column(name)) for name in self.exposed_by[::2])))
+        if not rows.num_rows:
+            raise EmptyLogError(f"{self.other.describe()} has no exposures", "give one row per exposed user")
+        return rows
+
+    @property
+    def _timed_by_numbers(self) -> bool:
+        return self.times is not None and is_number(self._exposures.column(self.times[1]).type)
+
+    @cached_property
+    def _held(self) -> pa.Table:
+        """Each user once, a variation, how many there are, and the first time.
 
         Raises:
             ColumnError: they are of several experiments. EmptyLogError: there are none.
         """
-        user, experiment, variation = self.exposed_by
-        columns = (user, experiment, variation, *([self.times[1]] if self.times else []))
-        pieces = [
-            flat.plain_columns(piece.data.select(list(dict.fromkeys(columns))))
-            for piece in all_pieces(self.exposures, tuple(dict.fromkeys(columns)))
-        ]
-        rows = (
-            pa.Table.from_batches(pieces) if pieces else pa.table({name: pa.array([], pa.string()) for name in columns})
-        )
-        rows = rows.filter(pc.and_(pc.is_valid(rows.column(user)), pc.is_valid(rows.column(variation))))
-        if not rows.num_rows:
-            raise EmptyLogError(f"{self.exposures.describe()} has no exposures", "give one row per exposed user")
-        self._refuse_experiments(rows.column(experiment))
-        users = _texts(rows.column(user)).dictionary_encode()
-        names = _texts(rows.column(variation)).dictionary_encode()
-        one, of = users.indices.to_numpy(), names.indices.to_numpy().astype(np.int64)
-        least, most = np.full(len(users.dictionary), len(names.dictionary)), np.full(len(users.dictionary), -1)
-        np.minimum.at(least, one, of)
-        np.maximum.at(most, one, of)
-        first = np.full(len(users.dictionary), np.inf)
-        when = (
-            event_times(whole_column(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
-        )
-        np.minimum.at(first, one, np.where(np.isnan(when), -np.inf, when))
-        numbers = self.times is not None and is_number(rows.column(self.times[1]).type)
-        return HeldExposures(users.dictionary, np.where(least == most, most, -1), names.dictionary, first, numbers)
-
-    def _refuse_experiments(self, column: pa.ChunkedArray) -> None:
-        tests = pc.unique(_texts(column)).drop_null()
+        rows, (user, experiment, variation) = self._exposures, self.exposed_by
+        tests = pc.unique(_texts(rows.column(experiment))).drop_null()
         if len(tests) > 1:
             named = ", ".join(map(repr, tests.to_pylist()[:_NAMED]))
             raise ColumnError(
-                f"{self.exposures.describe()} has the exposures of {len(tests)} experiments: {named}",
+                f"{self.other.describe()} has the exposures of {len(tests)} experiments: {named}",
                 "give the rows of one experiment",
             )
-
-    def _unjoined(self, rows: pa.RecordBatch) -> LogError:
-        ids = (_texts(rows.column(self.user)), self._held.users)
-        shown, exposed = (", ".join(map(repr, one.slice(0, _NAMED).to_pylist())) for one in ids)
-        return LogError(
-            f"no user of the lists was exposed: {self.shown.describe()} has {self.user!r} such as {shown}, but "
-            f"{self.exposures.describe()} has {self.exposed_by.user!r} such as {exposed}",
-            "use the same ids in both",
+        when = (
+            event_times(whole_column(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
         )
+        columns = {_USER: _texts(rows.column(user)), "variation": _texts(rows.column(variation))}
+        made = pa.table({**columns, "first": np.where(np.isnan(when), -np.inf, when)})
+        asked: list[Any] = [("variation", "first"), ("variation", "count_distinct"), ("first", "min")]
+        return made.group_by(_USER, use_threads=False).aggregate(asked)
 
 
+_USER, _HELD = "user", ("variation_first", "variation_count_distinct", "first_min")
 _NAMED = 3
-"""Ids and experiments that an error shows."""
+"""Experiments that an error shows."""
 _EPOCH, _OTHER_UNIT = 1e8, 300.0
 """The least number that is a time since 1970, in seconds at least; how much larger it is in another unit."""
 
@@ -199,7 +159,7 @@ def with_exposures(beginning: Beginning) -> Beginning:
     made = by.variation
     while made in shown.names:
         made += "_"
-    joined = ExposedLists(shown, exposures, by, user, made, _times(shown, exposures))
+    joined = ExposedLists(shown, exposures, made, by, user, _times(shown, exposures))
     first_rows(joined, (made,))  # what does not fit is said here: whoever looks at a table takes it for none
     return Beginning.of(joined, where=beginning.opened.where)
 

@@ -60,8 +60,12 @@ class ItemKeys:
     listed: bool = False
 
     @property
+    def ids(self) -> tuple[str, str]:
+        return self.impression, self.item
+
+    @property
     def all(self) -> tuple[str, ...]:
-        return (self.impression, self.item, *([self.time] if self.time else []))
+        return (*self.ids, *([self.time] if self.time else []))
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,44 @@ class HeldClicks:
 
 
 @dataclass(frozen=True)
-class ClicksBeside:
+class JoinedTable(TableOver):
+    """A table of impressions with a column `made`, which another table tells."""
+
+    table: Table
+    other: Table
+    made: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.table.names, self.made)
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        own, others = stamp_of(self.table), stamp_of(self.other)
+        return None if own is None or others is None else {**own, **others}
+
+    def asked(self, columns: tuple[str, ...], beside: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the columns to read for some of this table. beside: those that join it."""
+        return tuple(dict.fromkeys([name for name in (*columns, *beside) if name != self.made]))
+
+    def completed(self, data: pa.RecordBatch, made: pa.Array, columns: tuple[str, ...]) -> pa.RecordBatch:
+        """Return these columns of rows, among them what was made."""
+        return pa.record_batch({name: made if name == self.made else data.column(name) for name in columns})
+
+    def unjoined(self, what: str, own: tuple[str, ...], others: tuple[str, ...]) -> LogError:
+        """Return the error of tables of which no row joins another. own, others: the columns that would join them."""
+        said = []
+        for table, names in ((self.table, own), (self.other, others)):
+            first = first_piece(table, names)
+            if first is not None:
+                rows = range(min(_SHOWN, len(first.data)))
+                ids = [", ".join(flat.show_value(first.data.column(name), row) for name in names) for row in rows]
+                shown = ", ".join(f"({one})" if len(names) > 1 else one for one in ids)
+                said.append(f"{table.describe()} has {', '.join(map(repr, names))} such as {shown}")
+        return LogError(f"{what}: {'; '.join(said)}", "name the columns that have the same ids in both")
+
+
+@dataclass(frozen=True)
+class ClicksBeside(JoinedTable):
     """A table of impressions with a column `made`: whether the rows of another table say that an item was clicked.
 
     The clicks are held in memory, 24 bytes each; impressions are read in order, as one part. Clicks on what no
@@ -82,41 +123,28 @@ class ClicksBeside:
     last rows.
     """
 
-    shown: Table
-    clicks: Table
     shown_by: ItemKeys
     clicked_by: ItemKeys
-    made: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (*self.shown.names, self.made)
 
     def parts(self) -> int:
-        return min(self.shown.parts(), 1)
+        return min(self.table.parts(), 1)
 
     def describe(self) -> str:
-        return f"{self.shown.describe()} with the clicks of {self.clicks.describe()}"
-
-    def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of_both(self.shown, self.clicks)
+        return f"{self.table.describe()} with the clicks of {self.other.describe()}"
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         if self.made not in columns:
-            yield from all_pieces(self.shown, columns)
+            yield from all_pieces(self.table, columns)
             return
-        wanted = [name for name in columns if name != self.made]
-        asked, held = tuple(dict.fromkeys([*wanted, *self.shown_by.all])), None
-        found, early = np.zeros((2, len(self._clicked.keys)), np.bool_)
-        for piece in all_pieces(self.shown, asked):
+        held, (found, early) = None, np.zeros((2, len(self._clicked.keys)), np.bool_)
+        for piece in all_pieces(self.table, self.asked(columns, self.shown_by.all)):
             if held is not None:
                 yield held
             try:
                 clicked = self._marked(piece.data, found, early)
             except BadCell as error:
                 raise piece.fault(error) from None
-            data = piece.data.select(wanted).append_column(self.made, clicked).select(list(columns))
-            held = replace(piece, data=data)
+            held = replace(piece, data=self.completed(piece.data, clicked, columns))
         if held is not None:
             yield replace(held, skipped={**held.skipped, **self._left_out(found, early & ~found)})
 
@@ -125,7 +153,7 @@ class ClicksBeside:
         """Whether ids are compared as texts: those of one table are whole numbers and those of the other are not."""
         kinds = {
             flat.id_kind(_values(first.data.column(name), name, keys.listed and name == keys.item).type)
-            for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by))
+            for table, keys in ((self.table, self.shown_by), (self.other, self.clicked_by))
             for first in [first_piece(table, (keys.impression, keys.item))]
             if first is not None
             for name in (keys.impression, keys.item)
@@ -136,7 +164,7 @@ class ClicksBeside:
     def _clicked(self) -> HeldClicks:
         """The clicks of the other table."""
         keys, when = [np.zeros(0, np.uint64)], [np.zeros(0)]
-        for piece in all_pieces(self.clicks, self.clicked_by.all):
+        for piece in all_pieces(self.other, self.clicked_by.all):
             keys.append(self._keys(*map(piece.data.column, (self.clicked_by.impression, self.clicked_by.item))))
             when.append(self._times(piece.data, self.clicked_by))
         unique, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
@@ -184,31 +212,10 @@ class ClicksBeside:
         """
         counts = self._clicked.counts
         if len(counts) and not (found | early).any():
-            raise self._unjoined()
+            raise self.unjoined("no click is on an item that was shown", self.shown_by.ids, self.clicked_by.ids)
         outside, again = int(counts[~(found | early)].sum()), int((counts[found] - 1).sum())
         left = ((OUTSIDE, outside), (REPEATED, again), (EARLY, int(counts[early].sum())))
         return {rule: count for rule, count in left if count}
-
-    def _unjoined(self) -> LogError:
-        said = []
-        for table, keys in ((self.shown, self.shown_by), (self.clicks, self.clicked_by)):
-            first = first_piece(table, (keys.impression, keys.item))
-            if first is None:  # no row at all
-                continue
-            impressions, items = first.data.column(keys.impression), first.data.column(keys.item)
-            rows = range(min(_SHOWN, len(first.data)))
-            ids = ", ".join(f"({flat.show_value(impressions, row)}, {flat.show_value(items, row)})" for row in rows)
-            said.append(f"{table.describe()} has {keys.impression!r}, {keys.item!r} such as {ids}")
-        return LogError(
-            f"no click is on an item that was shown: {'; '.join(said)}",
-            "name the columns that have the same ids in both",
-        )
-
-
-def stamp_of_both(shown: Table, beside: Table) -> Mapping[str, Any] | None:
-    """Return the stamps of two tables that are joined; None if one has none."""
-    mine, others = stamp_of(shown), stamp_of(beside)
-    return None if mine is None or others is None else {**mine, **others}
 
 
 def _values(column: pa.Array, name: str, listed: bool) -> pa.Array:

@@ -11,33 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import LogError
-from ...log.rules import NOT_DRAWN
 from .. import flat
 from ..beginning import Beginning
+from ..conversions import clicks_from_ids
 from ..decode import Duplicates
 from ..description import Description, Layout
 from ..impressions import lists_of
 from ..joining import OUTSIDE, ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table
-from ..tables import Piece, Table, TableOver, all_pieces, once_only, refuse_lacking
+from ..tables import Piece, Table, TableOver, first_piece, once_only, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Gaps, Invalid, WideLog
 from .registry import Reader
-
-
-@dataclass(frozen=True)
-class Only:
-    """The rows that are read: those whose `column` has one of some values, as texts.
-
-    others: the rule by which the other rows are counted; empty where they are no impressions. without: what is said of
-    a table `{}` without such rows, and what to do with it.
-    """
-
-    column: str
-    values: tuple[str, ...]
-    others: str = ""
-    without: tuple[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,9 +31,10 @@ class Declared:
     """What the publishers of a data set say of its table.
 
     - own: columns by which it is known. source: where they are, which an error names. roles: role -> column.
-    - kept: the rows that are read. clicked: the column of the item of each list that was clicked; nothing: items that
-      fill up a list, or stand for no click. clicks: the columns that name the list and the item in a table of clicks;
-      the list's own is that of the same name, or `impression`.
+    - kept: a column, and its values, as texts, in the rows that are read. others: the rule by which others are counted,
+      empty where they are no impressions. without: what is said of a table `{}` without such rows, and what to do.
+    - clicked: the column of the item of each list that was clicked; nothing: items that fill up a list, or stand for no
+      click. clicks: the columns that name the list and the item in a table of clicks; the list has the first, too.
     - gaps, duplicates: how positions, and items that stand in a list twice, are read.
     - logging: the policy that drew the lists. lacks: why they can judge no other ranking.
     """
@@ -56,7 +43,9 @@ class Declared:
     own: tuple[str, ...]
     source: str
     roles: Mapping[str, str] = field(default_factory=dict)
-    kept: Only | None = None
+    kept: tuple[str, ...] = ()
+    others: str = ""
+    without: tuple[str, str] | None = None
     clicked: str = ""
     nothing: tuple[int, ...] = ()
     clicks: ItemKeys | None = None
@@ -86,7 +75,7 @@ class Declared:
             table = ListClicks(table, slate, self.clicked, self.nothing)
         if clicks is not None and self.clicks is not None:
             shown = ItemKeys(self.clicks.impression, slate, listed=True)
-            table = ClicksBeside(table, clicks, shown, self.clicks, "clicks")
+            table = ClicksBeside(table, clicks, "clicks", shown, self.clicks)
         told = self._description() if self.lacks or self.logging else None
         return WideLog(table, self.roles, invalid, duplicates=self.duplicates, description=told)
 
@@ -101,20 +90,10 @@ class Declared:
         """
         table = unfolded(open_table(source), {role: name for role, name in self.roles.items() if role == "slate"})
         refuse_lacking(table, self.own, f"use {self.source}")
-        if self.kept is None:
-            return table
-        kept = KeptRows(table, self.kept.column, self.kept.values, self.kept.others)
-        if self.kept.without is not None and not once_only(table):
-            pieces = all_pieces(kept, (self.kept.column,))
-            if not any(len(piece.data) for piece in pieces):
-                why, remedy = self.kept.without
-                raise LogError(why.format(table.describe()), remedy)
+        kept = KeptRows(table, self.kept[0], self.kept[1:], self.others) if self.kept else table
+        if self.without is not None and not once_only(table) and first_piece(kept, self.kept[:1]) is None:
+            raise LogError(self.without[0].format(table.describe()), self.without[1])
         return kept
-
-
-def drawn(column: str, why: str, remedy: Any) -> Only:
-    """Return the rows that were drawn, where a column is 1; the others are counted."""
-    return Only(column, ("1",), NOT_DRAWN.code, (why, remedy))
 
 
 @dataclass(frozen=True)
@@ -140,34 +119,22 @@ class ListClicks(TableOver):
             yield from self.table.pieces(part, columns)
             return
         for piece in self.table.pieces(part, tuple(dict.fromkeys((*asked, self.clicked, self.slate)))):
-            slate, clicks, outside = self._clicks(piece.data)
-            held = {**dict(zip(piece.data.schema.names, piece.data.columns, strict=True)), self.slate: slate}
-            data = pa.record_batch({name: held.get(name, clicks) for name in columns})
-            skipped = {**piece.skipped, OUTSIDE: outside} if outside else piece.skipped
-            full = np.asarray(pc.list_value_length(slate)) > 0 if self.nothing else np.ones(len(data), np.bool_)
-            yield replace(piece, data=flat.kept_rows(data, pa.array(full)), rows=piece.rows[full], skipped=skipped)
+            slate, clicked = (piece.data.column(name) for name in (self.slate, self.clicked))
+            if self.nothing:
+                slate, clicked = self._items(slate), pc.if_else(self._are_none(clicked), None, clicked)
+            found, outside = clicks_from_ids(clicked, self.clicked, slate, self.slate)
+            made = {"clicks": lists_of(pa.array(found.values.astype(np.int8)), found.lengths), self.slate: slate}
+            data = pa.record_batch({name: made[name] if name in made else piece.data.column(name) for name in columns})
+            skipped = {**piece.skipped, OUTSIDE: int(outside.sum())} if outside.any() else piece.skipped
+            full = (found.lengths > 0) | (not self.nothing)
+            yield replace(piece, data=flat.kept_rows(data, full), rows=piece.rows[full], skipped=skipped)
 
-    def _clicks(self, data: pa.RecordBatch) -> tuple[pa.Array, pa.Array, int]:
-        """Return the lists, the clicks beside them, and how many of those are on nothing in their list."""
-        found = flat.lists(data.column(self.slate), self.slate)
-        items, nothing = _texts(found.values), pa.array(map(str, self.nothing), pa.large_string())
-        row = np.repeat(np.arange(len(data)), found.lengths)
-        shown = ~np.asarray(pc.is_in(items, nothing))
-        clicked = pc.utf8_trim_whitespace(_texts(flat.plain_column(data.column(self.clicked))))
-        clicked = pc.if_else(pc.is_in(clicked, nothing), None, clicked)
-        same = np.asarray(pc.fill_null(pc.equal(items, clicked.take(pa.array(row))), False)) & shown
-        at = np.flatnonzero(same)
-        first, again = np.unique(row[at], return_index=True)
-        marks = np.zeros(len(row), np.int8)
-        marks[at[again]] = 1
-        lengths = np.bincount(row[shown], minlength=len(data))
-        slate = lists_of(found.values.filter(pa.array(shown)), lengths) if self.nothing else data.column(self.slate)
-        outside = len(data) - clicked.null_count - len(first)
-        return slate, lists_of(pa.array(marks[shown]), lengths), outside
+    def _items(self, slate: pa.Array) -> pa.Array:
+        """Return lists without the items that are none."""
+        lists = flat.lists(slate, self.slate)
+        shown = ~np.asarray(self._are_none(lists.values))
+        row = np.repeat(np.arange(len(slate)), lists.lengths)[shown]
+        return lists_of(lists.values.filter(pa.array(shown)), np.bincount(row, minlength=len(slate)))
 
-
-def _texts(values: pa.Array) -> pa.Array:
-    """Return ids as texts: whole numbers, also where another library has made fractions of them, as such."""
-    if pa.types.is_floating(values.type):
-        values = values.cast(pa.int64(), safe=False)
-    return values.cast(pa.large_string())
+    def _are_none(self, items: pa.Array) -> pa.Array:
+        return pc.is_in(items, pa.array(self.nothing).cast(items.type))

@@ -69,7 +69,7 @@ def events(
     ):
         refuse_lacking(table, wanted)
     made = "clicks" if slate else "click"
-    table = ClicksBeside(impressions, clicking, own, theirs, _free(made, impressions.names))
+    table = ClicksBeside(impressions, clicking, _free(made, impressions.names), own, theirs)
     if not slate:
         roles = {"impression": impression, "item": item, "position": position or "position", made: table.made}
         return LongLog(table, roles | group_columns(table.names, roles.values()), invalid)

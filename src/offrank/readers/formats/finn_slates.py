@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,7 +54,8 @@ def finn_slates(path: Any, *, invalid: Invalid = "raise") -> WideLog:
     Raises:
         LogError: it cannot be read, or an array is missing. ColumnError: a column of the table is missing.
     """
-    return _SLATES.log(_table(fspath(path)) if _holds_arrays(path) else path, invalid)
+    named = fspath(path) if isinstance(path, str | PathLike) else ""
+    return _SLATES.log(_table(named) if named.endswith(".npz") or array_names([named], b"PK") else path, invalid)
 
 
 @finn_slates.recognised
@@ -72,17 +72,6 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     return {} if len(with_none.unique()) == len(rows) and pc.any(pc.equal(click, _NO_CLICK)).as_py() else None
 
 
-def _holds_arrays(path: Any) -> bool:
-    """Whether a source is a file of arrays, by its name or its first bytes."""
-    if not isinstance(path, str | PathLike):
-        return False
-    one = Path(fspath(path))
-    if one.suffix == ".npz" or not one.is_file():
-        return one.suffix == ".npz"
-    with one.open("rb") as file:
-        return file.read(2) == b"PK"
-
-
 def _table(where: str) -> MemoryTable:
     """Return a row per slate that was shown.
 
@@ -93,17 +82,10 @@ def _table(where: str) -> MemoryTable:
     if missing := [name for name in _OWN if name not in arrays]:
         raise LogError(f"{where} has no array {missing[0]!r}", _REMEDY)
     try:
-        user, time = np.nonzero(arrays["slate_lengths"] > 0)
-        slate, length = arrays["slate"][user, time], arrays["slate_lengths"][user, time]
-        shown = np.arange(slate.shape[1]) < length[:, None]
-        ends = np.append(0, np.cumsum(shown.sum(axis=1)))
-        columns = {
-            "userId": arrays["userId"][user],
-            "slate": pa.LargeListArray.from_arrays(ends, pa.array(slate[shown])),
-            "click": arrays["click"][user, time],
-        }
-        if "interaction_type" in arrays:
-            columns["interaction_type"] = arrays["interaction_type"][user, time]
+        _, times, places = arrays["slate"].shape  # of the times that a user does not have all lists are padding
+        slate = pa.FixedSizeListArray.from_arrays(pa.array(arrays["slate"].ravel()), places)
+        columns = {"userId": np.repeat(arrays["userId"], times), "slate": slate}
+        columns |= {name: arrays[name].ravel() for name in ("click", "interaction_type") if name in arrays}
         return MemoryTable(pa.table(columns), where)
-    except (ValueError, IndexError) as error:
+    except (ValueError, pa.ArrowException) as error:
         raise LogError(f"the arrays of {where} have inconsistent shapes: {error}", _REMEDY) from error

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from ...errors import ColumnError, LogError, UsageError
+from ...errors import LogError, UsageError
 from ...wording import Option, Wording
 from ..beginning import Beginning
+from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..csv_json import CsvJsonTable
 from ..files import Files, suffix
-from ..tables import Piece
+from ..tables import refuse_lacking
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -44,11 +42,15 @@ def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invali
         raise UsageError(f"n_items is {n_items!r}", "give the number of items of the campaign")
     log = _log(Path(path))
     items = tuple(range(n_items)) if n_items is not None else _items(log.with_name(_ITEMS))
-    table = OpenBanditTable(CsvJsonTable(Files((str(log),)), "csv"), items)
-    for column in (*_ROLES.values(), "position"):
-        if column not in table.csv.names:
-            raise ColumnError(f"{log} has no column {column!r}", "use a campaign's log of Open Bandit Data")
-    return WideLog(table, {}, invalid)
+    csv = CsvJsonTable(Files((str(log),)), "csv")
+    refuse_lacking(csv, (*_ROLES.values(), "position"), "use a campaign's log of Open Bandit Data")
+    others = {
+        name: name for name in csv.names if name and name not in _ROLES.values()
+    }  # one without a name counts rows
+    typed = csv.typed(dict.fromkeys(others, pa.string()) | dict.fromkeys(("click", "propensity_score"), pa.float64()))
+    computed: dict[str, Computed] = {"slate": one_each("item_id"), "clicks": one_each("click")}
+    computed["candidates"] = always(pa.array(items), "item_id")
+    return WideLog(DerivedTable(typed, {"propensity": "propensity_score"} | others, computed, len(items)), {}, invalid)
 
 
 @open_bandit.recognised
@@ -63,47 +65,6 @@ def _recognised(beginning: Beginning) -> dict[str, Any] | None:
         return {}
     items = sum(name.startswith(_OF_ITEM) for name in beginning.names)  # a copy of the log alone has a column for each
     return {"n_items": items} if own and items else None
-
-
-@dataclass(frozen=True)
-class OpenBanditTable:
-    """The CSV file of a campaign seen as a wide table. items: ids of the candidates."""
-
-    csv: CsvJsonTable
-    items: tuple[int, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return (*_ROLES, "candidates", *self._others)
-
-    def parts(self) -> int:
-        return self.csv.parts()
-
-    def describe(self) -> str:
-        return self.csv.describe()
-
-    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        wanted = tuple(dict.fromkeys(_ROLES.get(name, name) for name in columns if name != "candidates"))
-        numbers = dict.fromkeys(("click", "propensity_score"), pa.float64())
-        for piece in self.csv.typed(dict.fromkeys(self._others, pa.string()) | numbers).pieces(part, wanted):
-            data = pa.record_batch({name: self._column(piece.data, name) for name in columns})
-            yield Piece(data, piece.file, piece.rows, piece.base)
-
-    @property
-    def _others(self) -> tuple[str, ...]:
-        """Return the columns to group by; the first, unnamed column numbers the rows."""
-        return tuple(name for name in self.csv.names if name and name not in _ROLES.values())
-
-    def _column(self, data: pa.RecordBatch, name: str) -> pa.Array:
-        if name == "candidates":
-            return _lists(pa.array(np.tile(self.items, len(data))), len(self.items))
-        column = data.column(_ROLES.get(name, name))
-        return _lists(column, 1) if name in ("slate", "clicks") else column
-
-
-def _lists(values: pa.Array, each: int) -> pa.Array:
-    """Return lists of `each` values."""
-    return pa.ListArray.from_arrays(pa.array(np.arange(0, len(values) + 1, each), pa.int32()), values)
 
 
 def _log(path: Path) -> Path:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import LogError, UsageError
+from ...log.rules import NOT_DRAWN
 from ...wording import Option, Wording
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
@@ -22,7 +23,7 @@ from ..long import LongLog
 from ..opening import open_table
 from ..tables import all_pieces, refuse_lacking
 from ..wide import Gaps, Invalid, WideLog
-from .declared import Declared, Only, drawn
+from .declared import Declared
 from .registry import READERS, Reader
 
 _TRIVAGO = Declared(
@@ -30,7 +31,7 @@ _TRIVAGO = Declared(
     own=("reference", "impressions", "prices", "session_id", "user_id", "action_type"),
     source="Trivago's train.csv of 2019",
     roles={"slate": "impressions", "user": "user_id", "session": "session_id"},
-    kept=Only("action_type", ("clickout item",)),
+    kept=("action_type", "clickout item"),
     clicked="reference",
     lacks="it contains only lists with a click, so no other ranking can be evaluated",
 )
@@ -57,7 +58,7 @@ def trivago2019(source: Any, *, invalid: Invalid = "raise") -> WideLog:
 
 Searches = Literal["random", "sorted", "all"]
 
-_NONE_RANDOM = "no search of {} was sorted at random (random_bool is never 1), so no other ranking can be evaluated"
+_NONE = "no search of {} was sorted at random (random_bool is never 1), so no other ranking can be evaluated"
 _READ_ALL = Wording("for click models read all: {}", Option("format", "expedia(searches=all)"))
 _SORTED = "a ranker sorted these searches or some of them, so no other ranking can be evaluated"
 _EXPEDIA = Declared(
@@ -67,8 +68,10 @@ _EXPEDIA = Declared(
     roles={"impression": "srch_id", "item": "prop_id", "position": "position", "click": "click_bool"},
 )
 _SEARCHES = {
-    "random": replace(_EXPEDIA, kept=drawn("random_bool", _NONE_RANDOM, _READ_ALL), logging="uniform"),
-    "sorted": replace(_EXPEDIA, kept=Only("random_bool", ("0",)), lacks=_SORTED),
+    "random": replace(
+        _EXPEDIA, kept=("random_bool", "1"), others=NOT_DRAWN.code, without=(_NONE, _READ_ALL), logging="uniform"
+    ),
+    "sorted": replace(_EXPEDIA, kept=("random_bool", "0"), lacks=_SORTED),
     "all": replace(_EXPEDIA, lacks=_SORTED),
 }
 
@@ -111,7 +114,8 @@ _AVITO = Declared(
     own=("SearchID", "AdID", "Position", "ObjectType", "IsClick"),
     source="Avito's trainSearchStream.tsv",
     roles={"impression": "SearchID", "item": "AdID", "position": "Position", "click": "IsClick"},
-    kept=Only("ObjectType", ("3",), "place-not-recorded"),
+    kept=("ObjectType", "3"),
+    others="place-not-recorded",
     lacks="clicks are known of contextual ads alone (ObjectType 3), whose order is kept as by --gaps close; nothing "
     "was drawn, so no other ranking can be evaluated",
 )
@@ -140,7 +144,7 @@ _DIGINETICA = Declared(
     own=("queryId", "sessionId", "items", "is.test"),
     source=f"Diginetica's own {_DIGINETICA_FILES[0]}",
     roles={"slate": "items", "session": "sessionId", "user": "userId"},
-    kept=Only("is.test", ("FALSE", "false", "False")),
+    kept=("is.test", "FALSE", "false", "False"),
     clicks=ItemKeys("queryId", "itemId"),
 )
 
@@ -191,7 +195,9 @@ _KUAIRAND = Declared(
     "wide",
     own=("user_id", "video_id", "time_ms", "is_click", "is_rand", "tab"),
     source=f"KuaiRand: {_RANDOM_LOGS}",
-    kept=drawn("is_rand", "no row of {} was shown at random: is_rand is never 1", _RANDOM_LOGS),
+    kept=("is_rand", "1"),
+    others=NOT_DRAWN.code,
+    without=("no row of {} was shown at random: is_rand is never 1", _RANDOM_LOGS),
 )
 _UNSEEN = 0.5
 """Videos of the pool that no row may have shown, as many as are expected, up to which the pool is taken for known."""
@@ -227,12 +233,9 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
             f"{max(unseen, 1):,.0f} unseen",
             _RANDOM_LOGS,
         )
-    computed: dict[str, Computed] = {
-        "slate": one_each("video_id"),
-        "candidates": always(pa.array(videos), "video_id"),
-        "clicks": one_each(clicks),
-        "propensity": (("video_id",), partial(_uniform, 1 / len(videos))),
-    }
+    computed: dict[str, Computed] = {"slate": one_each("video_id"), "clicks": one_each(clicks)}
+    computed["candidates"] = always(pa.array(videos), "video_id")
+    computed["propensity"] = ("video_id",), partial(_uniform, 1 / len(videos))
     kept = {name: name for name in rows.names if name not in ("video_id", "is_rand", clicks)}
     return WideLog(DerivedTable(rows, kept, computed, width=len(videos)), {"user": "user_id"}, invalid)
 

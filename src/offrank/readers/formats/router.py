@@ -65,7 +65,7 @@ def router(
     kept = {"reward": reward}
     if fields:
         computed["candidates"] = tuple(fields.values()), partial(_options, tuple(fields))
-        computed["probs"] = tuple(fields.values()), _probabilities
+        computed["probs"] = tuple(fields.values()), partial(_beside, len(fields))
         computed["propensity"] = (chosen, *fields.values()), partial(_chosen, tuple(fields))
     else:
         kept["propensity"] = propensity
@@ -173,13 +173,8 @@ def _options(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
     return lists_of(pa.array(np.tile(options, (len(rows), 1))[known]), known.sum(axis=1))
 
 
-def _probabilities(rows: pa.RecordBatch) -> pa.Array:
-    known = _known(rows)
-    return lists_of(pa.array(_matrix(rows)[known]), known.sum(axis=1))
-
-
 def _beside(options: int, rows: pa.RecordBatch) -> pa.Array:
-    """Return other probabilities of the options of each row: the last columns, behind those that tell the options."""
+    """Return probabilities of the options of each row: the last columns, if others before them tell the options."""
     names = rows.schema.names
     known = _known(rows.select(names[:options]))
     return lists_of(pa.array(_matrix(rows.select(names[-options:]))[known]), known.sum(axis=1))

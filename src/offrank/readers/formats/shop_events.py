@@ -1,11 +1,11 @@
-"""Views of lists and clicks on them, as web shops record them: Google Analytics 4 and Snowplow.
+"""Views of lists and clicks on them, as web shops record them: Google Analytics 4, Snowplow and Segment.
 
 No event names its list: a click is on the last view of that item in that list, by the same user in the same session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,68 +13,102 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.hashing import hashed
-from .. import flat
+from .. import conversions, flat
 from ..beginning import Beginning
+from ..computed_columns import in_lists
 from ..impressions import lists_of
-from ..joining import ClicksBeside, ItemKeys, event_times
+from ..joining import ClicksBeside, ItemKeys, KeptRows, event_times
 from ..opening import open_table
 from ..tables import Piece, Table, TableOver, all_pieces, refuse_lacking
+from ..unfolding import documents
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
+
+Codes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class ShopForm:
-    """Where events hold what is read: column, and fields inside it. items: of lists of structs; lists: of their lists.
+    """Where events hold what is read: columns and the fields in them; of several the first that is there counts.
 
-    session: as the others, or the key of a parameter in a list of keys and values.
+    view, click: the kinds of views and of clicks. item, clicked: the items of either. session: a column, or the key in
+    a list of keys and values. lists: what the list is called. by_list: whether clicks tell in which list they are.
     """
 
-    kind: tuple[str, ...]
+    kind: str
     view: str
     click: str
     user: str
     session: tuple[str, ...]
     time: tuple[str, ...]
-    items: str
     item: str
-    rank: tuple[str, ...]
+    clicked: str
+    rank: str
     lists: tuple[str, ...]
+    by_list: bool = True
+
+    def reader(self, read: Callable[..., WideLog]) -> Reader:
+        """Return the reader that a function is, which knows events by their columns and by views among the first."""
+        made = Reader.of("events", of_tables=True)(read)
+        made.recognised(self._recognised)
+        return made
+
+    def _recognised(self, beginning: Beginning) -> dict[str, Any] | None:
+        rows, items = beginning.rows, self.item.rpartition(".")[0]
+        if rows is None or not {self.kind, self.user} <= {*rows.column_names}:
+            return None
+        listed = any(name.startswith(items) for name in rows.column_names)
+        return {} if listed and self.view in pc.unique(rows.column(self.kind)).to_pylist() else None
 
 
 GA4 = ShopForm(
-    ("event_name",),
+    "event_name",
     "view_item_list",
     "select_item",
     "user_pseudo_id",
     ("event_params", "ga_session_id"),
     ("event_timestamp",),
-    "items",
-    "item_id",
-    ("item_list_index",),
-    ("item_list_id", "item_list_name"),
+    "items.item_id",
+    "items.item_id",
+    "items.item_list_index",
+    ("items.item_list_id", "items.item_list_name"),
 )
 _ACTION = "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1"
+_PRODUCT = "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1"
 SNOWPLOW = ShopForm(
-    (_ACTION, "type"),
+    f"{_ACTION}.type",
     "list_view",
     "list_click",
     "domain_userid",
     ("domain_sessionid",),
     ("derived_tstamp", "collector_tstamp"),
-    "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1",
-    "id",
-    ("position",),
-    (_ACTION, "name"),
+    f"{_PRODUCT}.id",
+    f"{_PRODUCT}.id",
+    f"{_PRODUCT}.position",
+    (f"{_ACTION}.name",),
+)
+SEGMENT = ShopForm(
+    "event",
+    "Product List Viewed",
+    "Product Clicked",
+    "anonymousId",
+    (),
+    ("timestamp", "originalTimestamp"),
+    "properties.products.product_id",
+    "properties.product_id",
+    "properties.products.position",
+    ("properties.list_id", "properties.category"),
+    by_list=False,
 )
 
 
 @READERS.register
-@Reader.of("events", of_tables=True)
+@GA4.reader
 def ga4(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     """Read Google Analytics 4 as BigQuery exports it: `view_item_list` and the `select_item` that follow.
 
@@ -87,7 +121,7 @@ def ga4(source: Any, *, invalid: Invalid = "raise") -> WideLog:
 
 
 @READERS.register
-@Reader.of("events", of_tables=True)
+@SNOWPLOW.reader
 def snowplow(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     """Read Snowplow's e-commerce events as its analytics SDKs write them: `list_view` and the `list_click` that follow.
 
@@ -96,32 +130,22 @@ def snowplow(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     return _log(source, SNOWPLOW, invalid)
 
 
-@ga4.recognised
-def _is_ga4(beginning: Beginning) -> Mapping[str, Any] | None:
-    return _known(beginning, GA4)
+@READERS.register
+@SEGMENT.reader
+def segment(source: Any, *, invalid: Invalid = "raise") -> WideLog:
+    """Read Segment's tracks of its e-commerce spec: `Product List Viewed` and the `Product Clicked` that follow.
 
-
-@snowplow.recognised
-def _is_snowplow(beginning: Beginning) -> Mapping[str, Any] | None:
-    return _known(beginning, SNOWPLOW)
-
-
-def _known(beginning: Beginning, form: ShopForm) -> dict[str, Any] | None:
-    """Recognise a form by its columns, and views among its first rows."""
-    kind, rows = ".".join(form.kind), beginning.rows
-    if rows is None or not {kind, form.user} <= {*rows.column_names}:
-        return None
-    items = any(name.startswith(form.items) for name in rows.column_names)
-    return {} if items and form.view in pc.unique(rows.column(kind)).to_pylist() else None
+    As `ga4`, by `anonymousId` alone, since clicks do not tell their list, in the order of `position`.
+    """
+    return _log(source, SEGMENT, invalid)
 
 
 def _log(source: Any, form: ShopForm, invalid: Invalid) -> WideLog:
-    table = open_table(source)
-    refuse_lacking(table, (form.kind[0], form.user, form.items))
-    views = ShopEvents(table, form, form.view)
-    clicks = ClicksOnViews(views, ShopEvents(table, form, form.click))
+    table = documents(open_table(source))
+    refuse_lacking(table, (form.kind, form.user, form.item))
+    views, clicks = (ShopEvents(table, form, kind) for kind in (form.view, form.click))
     keys = ItemKeys("impression", "slate", listed=True), ItemKeys("impression", "item")
-    return WideLog(ClicksBeside(views, clicks, *keys, "clicks"), {}, invalid)
+    return WideLog(ClicksBeside(views, ClicksOnViews(clicks, views), "clicks", *keys), {}, invalid)
 
 
 @dataclass(frozen=True)
@@ -134,50 +158,59 @@ class ShopEvents(TableOver):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return ("impression", "slate", "user", "session", "list", "time")
+        return ("impression", "slate", *self.who, "list", "time")
+
+    @property
+    def who(self) -> tuple[str, ...]:
+        """What tells users apart."""
+        return ("user", "session") if self.form.session else ("user",)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        form = self.form
-        first = (form.kind[0], form.user, form.session[0], *form.time, form.items)
-        wanted = tuple(name for name in dict.fromkeys(first) if name in self.table.names)
-        for piece in self.table.pieces(part, wanted):
-            kind = _text(flat.plain_column(_at(piece.data, form.kind)), form.kind[-1])
-            kept = pc.fill_null(pc.equal(kind, self.kind), False)
-            rows, made = piece.rows[np.asarray(kept)], self._made(flat.kept_rows(piece.data, kept))
-            if len(rows) or piece.skipped:
-                yield replace(piece, data=pa.record_batch({name: made[name] for name in columns}), rows=rows)
+        form, session = self.form, "".join(self.form.session[:1])
+        read = (form.user, *form.time, form.item, form.clicked, form.rank, *form.lists)
+        params = (name for name in self.table.names if name == session or name.startswith(f"{session}."))
+        wanted = tuple(name for name in dict.fromkeys([*read, *params]) if name in self.table.names)
+        for piece in KeptRows(self.table, form.kind, (self.kind,)).pieces(part, wanted):
+            made = self._made(piece.data)
+            yield replace(piece, data=pa.record_batch({name: made[name] for name in columns}))
 
     def _made(self, data: pa.RecordBatch) -> dict[str, pa.Array]:
-        form, n = self.form, len(data)
-        when = next((name for name in form.time if name in data.schema.names), None)
-        time = np.zeros(n) if when is None else event_times(_number(data.column(when)), when)
-        lists = flat.lists(data.column(form.items), form.items)
-        of = {name: _field(lists.values, name) for name in {form.item, *form.rank, *form.lists}}
-        row = np.repeat(np.arange(n), lists.lengths)
-        order = _order(row, of[form.rank[0]])
-        slate = lists_of(of[form.item].take(pa.array(order)), lists.lengths)
-        names = _of_rows(pc.coalesce(*(of[name] for name in form.lists)), row, n)
-        shown_in = _text(_at(data, form.lists), form.lists[-1]) if form.lists[0] == form.kind[0] else names
-        who = {"user": _text(data.column(form.user), form.user), "session": _session(data, form.session)}
-        codes = [flat.id_codes(column, "").view(np.uint64) for column in (*who.values(), shown_in.fill_null(""))]
-        mixed = codes[0]
-        for each in (*codes[1:], time.view(np.uint64)):
-            mixed = hashed(hashed(mixed) ^ each)
+        form, times = self.form, (name for name in self.form.time if name in data.schema.names)
+        time = [event_times(_number(data.column(name)), name) for name in times][:1] or [np.zeros(len(data))]
+        items = form.clicked if self.kind == form.click else form.item
+        values, row = _items(data, items)
+        ranked = items == form.item and form.rank in data.schema.names
+        order = _order(row, _items(data, form.rank)[0] if ranked else pa.nulls(len(row), pa.float64()))
+        who = {"user": _text(data.column(form.user), form.user)}
+        who |= {"session": self._session(data)} if form.session else {}
+        who["list"] = pc.coalesce(*(_first(data, name) for name in form.lists))
+        mixed = _mixed([*who.values()])
         return {
-            "impression": pa.array(mixed.view(np.int64)),
-            "slate": slate,
+            "impression": pa.array(hashed(hashed(mixed) ^ time[0].view(np.uint64)).view(np.int64)),
+            "slate": lists_of(values.take(pa.array(order)), np.bincount(row, minlength=len(data))),
             **who,
-            "list": shown_in,
-            "time": pa.array(time),
+            "time": pa.array(time[0]),
         }
+
+    def _session(self, data: pa.RecordBatch) -> pa.Array:
+        """Return the session of each event: a column, or the value of that key."""
+        column, *key = self.form.session
+        if not key or f"{column}.key" not in data.schema.names:
+            return _first(data, column)
+        keys, row = _items(data, f"{column}.key")
+        asked = np.asarray(pc.fill_null(pc.equal(keys, key[0]), False))
+        kinds = (f"{column}.value.{kind}_value" for kind in ("int", "string"))
+        values = [_items(data, name)[0] for name in kinds if name in data.schema.names]
+        found = pc.coalesce(*values, pa.nulls(len(row), pa.large_string()))
+        return _of_rows(found.filter(pa.array(asked)), row[asked], len(data))
 
 
 @dataclass(frozen=True)
-class ClicksOnViews:
+class ClicksOnViews(TableOver):
     """Clicks with the impression that they are on: the last view before of that item, by that user, in that list."""
 
+    table: ShopEvents
     views: ShopEvents
-    clicks: ShopEvents
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,70 +219,62 @@ class ClicksOnViews:
     def parts(self) -> int:
         return 1
 
-    def describe(self) -> str:
-        return self.clicks.describe()
-
     def pieces(self, _part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         data = self._found.select(list(columns))
         yield Piece(data, self.describe(), np.arange(len(data)))
 
     @cached_property
     def _found(self) -> pa.RecordBatch:
-        made = [_Flat.of(piece.data) for piece in all_pieces(self.clicks, self.clicks.names)]
-        keys = np.concatenate([np.zeros(0, np.uint64), *(one.keys for one in made)])
-        when = np.concatenate([np.zeros(0), *(one.time for one in made)])
+        made = [self._flat(piece.data) for piece in all_pieces(self.table, self.table.names)]
+        keys = np.concatenate([np.zeros(0, np.uint64), *(one[0] for one in made)])
+        when = np.concatenate([np.zeros(0), *(one[1] for one in made)])
         order = np.lexsort((when, keys))
-        keys, when = keys[order], when[order]
+        of, first, times = *np.unique(keys[order], return_index=True), np.unique(when)
+        which = np.searchsorted(of, keys[order])
+        places = which * (len(times) + 1) + np.searchsorted(times, when[order])
         seen, impression = np.full(len(keys), -np.inf), np.full(len(keys), -1)
-        for piece in all_pieces(self.views, self.views.names):
-            _last(keys, when, _Flat.of(piece.data), seen, impression)
-        for at in np.flatnonzero(keys[1:] == keys[:-1]) + 1:  # a later click of the same item
-            if seen[at] < seen[at - 1]:
-                seen[at], impression[at] = seen[at - 1], impression[at - 1]
-        items = pa.concat_arrays([pa.array([], pa.large_string()), *(one.item for one in made)])
+        for piece in all_pieces(self.views, self.views.names) if len(keys) else ():
+            key, time, shown_in, _ = self._flat(piece.data)
+            own = np.minimum(np.searchsorted(of, key), len(of) - 1)
+            place = np.searchsorted(places, own * (len(times) + 1) + np.searchsorted(times, time))
+            held = (of[own] == key) & (place < len(keys)) & (which[np.minimum(place, len(keys) - 1)] == own)
+            np.maximum.at(seen, place[held], time[held])  # of the views before a click, the last
+            last = held.nonzero()[0][seen[place[held]] == time[held]]
+            impression[place[last]] = shown_in[last]
+        place = np.maximum.accumulate(np.where(np.isfinite(seen), np.arange(len(keys)), -1))  # also of the click before
+        impression = np.where(place >= first[which], impression[place], -1)
+        items = pa.concat_arrays([pa.array([], pa.large_string()), *(one[3] for one in made)])
         return pa.record_batch({"impression": impression, "item": items.take(pa.array(order))})
 
-
-@dataclass(frozen=True)
-class _Flat:
-    """The items of events, a row each. keys: of the user, the session, the list and the item."""
-
-    keys: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
-    time: Floats
-    impression: Integers
-    item: pa.Array
-
-    @classmethod
-    def of(cls, data: pa.RecordBatch) -> _Flat:
-        lists = flat.lists(data.column("slate"), "slate")
-        row = np.repeat(np.arange(len(data)), lists.lengths)
-        mixed = flat.id_codes(lists.values, "slate").view(np.uint64)
-        for name in ("user", "session", "list"):
-            mixed = hashed(hashed(mixed) ^ flat.id_codes(data.column(name).fill_null(""), name).view(np.uint64)[row])
+    def _flat(self, data: pa.RecordBatch) -> tuple[Codes, Floats, Integers, pa.Array]:
+        """Return of each item of events the key of whose and what it is, its time, its impression, and the item."""
+        items, row = _items(data, "slate")
+        by = (*self.table.who, *(["list"] if self.table.form.by_list else []))
+        who = [data.column(name).take(pa.array(row)) for name in by]
         time, impression = (np.asarray(data.column(name))[row] for name in ("time", "impression"))
-        return cls(mixed, time, impression, lists.values)
+        return _mixed([items, *who]), time, impression, items
 
 
-def _last(
-    keys: np.ndarray[tuple[int, ...], np.dtype[np.uint64]],
-    when: Floats,
-    view: _Flat,
-    seen: Floats,
-    impression: Integers,
-) -> None:
-    """Note the views at the first click on each that does not come before it. keys, when: of the clicks, ascending."""
-    low, high = (np.searchsorted(keys, view.keys, side) for side in ("left", "right"))
-    for at in np.flatnonzero(high > low):
-        place = low[at] + np.searchsorted(when[low[at] : high[at]], view.time[at])
-        if place < high[at] and view.time[at] > seen[place]:
-            seen[place], impression[place] = view.time[at], view.impression[at]
+def _mixed(columns: list[pa.Array]) -> Codes:
+    """Return a code of the values of several columns together."""
+    first, *others = (flat.id_codes(one.fill_null(""), "").view(np.uint64) for one in columns)
+    for each in others:
+        first = hashed(hashed(first) ^ each)
+    return first
 
 
-def _order(row: Integers, rank: pa.Array) -> Integers:
-    """Return the items in the order of their ranks within each event; of events without, as they stand."""
-    ranks = np.asarray(_number(rank).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
-    whole = np.bincount(row, np.isnan(ranks), minlength=row.max(initial=-1) + 1) == 0
-    return np.lexsort((np.where(whole[row], ranks, 0.0), row))
+def _items(data: pa.RecordBatch, name: str) -> tuple[pa.Array, Integers]:
+    """Return the values of a column as texts, those of its lists or one of each row, and the row of each."""
+    column = flat.plain_column(data.column(name))
+    lists = flat.lists(column if pa.types.is_nested(column.type) else in_lists(column, 1), name)
+    return _text(lists.values, name), np.repeat(np.arange(len(data)), lists.lengths)
+
+
+def _first(data: pa.RecordBatch, name: str) -> pa.Array:
+    """Return the first value of each row as a text; null where it has none."""
+    if name not in data.schema.names:
+        return pa.nulls(len(data), pa.large_string())
+    return _of_rows(*_items(data, name), len(data))
 
 
 def _of_rows(values: pa.Array, row: Integers, n: int) -> pa.Array:
@@ -259,24 +284,11 @@ def _of_rows(values: pa.Array, row: Integers, n: int) -> pa.Array:
     return values.take(pa.array(first, mask=first < 0))
 
 
-def _session(data: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
-    """Return the session of each event: a column, or the parameter of that key."""
-    column = data.column(path[0]) if path[0] in data.schema.names else pa.nulls(len(data), pa.string())
-    if len(path) == 1 or not pa.types.is_nested(column.type):
-        return _text(column, path[0])
-    lists = flat.lists(column, path[0])
-    row = np.repeat(np.arange(len(data)), lists.lengths)
-    asked = np.asarray(pc.fill_null(pc.equal(pc.struct_field(lists.values, "key"), path[1]), False))
-    values = pc.struct_field(lists.values, "value").filter(pa.array(asked))
-    kept = [_field(values, name) for name in ("int_value", "string_value")]
-    return _of_rows(pc.coalesce(*kept), row[asked], len(data))
-
-
-def _field(values: pa.Array, name: str) -> pa.Array:
-    """Return a field of structs as text; nulls if they have none."""
-    if not pa.types.is_struct(values.type) or name not in values.type.names:
-        return pa.nulls(len(values), pa.large_string())
-    return _text(pc.struct_field(values, name), name)
+def _order(row: Integers, rank: pa.Array) -> Integers:
+    """Return the items in the order of their ranks within each event; of events without, as they stand."""
+    ranks = np.asarray(_number(rank).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+    whole = np.bincount(row, np.isnan(ranks), minlength=row.max(initial=-1) + 1) == 0
+    return np.lexsort((np.where(whole[row], ranks, 0.0), row))
 
 
 def _text(column: pa.Array, name: str) -> pa.Array:
@@ -291,15 +303,9 @@ def _text(column: pa.Array, name: str) -> pa.Array:
         raise ColumnError(f"{name!r} contains {column.type}, not texts", "write one text or number there") from error
 
 
-def _at(data: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
-    """Return a column, or the field of it."""
-    column = data.column(path[0])
-    return _field(column, path[1]) if len(path) > 1 else column
-
-
 def _number(column: pa.Array) -> pa.Array:
     """Return numbers that are written as text as numbers; other texts as they are."""
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if conversions.is_text(column.type):
         try:
             return column.cast(pa.float64())
         except pa.ArrowInvalid:

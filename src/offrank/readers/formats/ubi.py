@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import ColumnError, OffrankError, UsageError
+from ...errors import OffrankError, UsageError
 from ..beginning import Beginning
 from ..computed_columns import DerivedTable
 from ..joining import ClicksBeside, ItemKeys, KeptRows
 from ..opening import open_table, tables_of
-from ..tables import Table
+from ..tables import Table, refuse_lacking
 from ..unfolding import documents
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -45,20 +45,16 @@ def ubi(
         UsageError: the events are not there. LogError: no click is on what was returned.
     """
     queries, happened = _tables(source, events)
-    hits = next((name for name in _HITS if name in queries.names), None)
-    if hits is None or "query_id" not in queries.names:
-        raise ColumnError(
-            f"{queries.describe()} has no columns query_id and {_HITS[0]}", "give the exported index ubi_queries"
-        )
-    made = {"query_id": "query_id", "slate": hits} | {
-        role: name for role, name in _QUERY.items() if name in queries.names
-    }
-    taken = {*made.values(), *made}
-    shown = DerivedTable(queries, made | {name: name for name in queries.names if name not in taken})
-    kept = KeptRows(happened, "action_name", tuple(clicked.split("|")))
-    clicks = DerivedTable(kept, {"query_id": "query_id", "object_id": _leading(clicked_id, happened)})
-    keys = ItemKeys("query_id", "slate", listed=True), ItemKeys("query_id", "object_id")
-    return WideLog(ClicksBeside(shown, clicks, *keys, "clicks"), {}, invalid)
+    hits = next((name for name in _HITS if name in queries.names), _HITS[0])
+    refuse_lacking(queries, ("query_id", hits), "give the exported index ubi_queries")
+    remedy = f"name another field: clicked_id= one of {', '.join(happened.names)}"
+    refuse_lacking(happened, ("action_name", clicked_id), remedy)
+    made = {"query_id": "query_id", "slate": hits}
+    made |= {role: name for role, name in _QUERY.items() if name in queries.names}
+    others = {name: name for name in queries.names if name not in {*made, *made.values()}}
+    keys = ItemKeys("query_id", "slate", listed=True), ItemKeys("query_id", clicked_id)
+    clicks = KeptRows(happened, "action_name", tuple(clicked.split("|")))
+    return WideLog(ClicksBeside(DerivedTable(queries, made | others), clicks, "clicks", *keys), {}, invalid)
 
 
 @ubi.recognised
@@ -78,17 +74,3 @@ def _tables(source: Any, events: str) -> tuple[Table, Table]:
         raise UsageError("UBI is two tables, queries and events", "give both, as a list or in one folder")
     first, second = map(documents, each)
     return (second, first) if "action_name" in first.names else (first, second)
-
-
-def _leading(path: str, table: Table) -> str:
-    """Return the column that a path leads to.
-
-    Raises:
-        ColumnError: it leads nowhere.
-    """
-    if path not in table.names:
-        raise ColumnError(
-            f"{table.describe()}: there is no field {path!r}",
-            f"name another field: clicked_id= one of {', '.join(table.names)}",
-        )
-    return path
