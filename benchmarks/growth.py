@@ -71,6 +71,16 @@ def many_keys(size: int) -> pa.Table:
     return log.append_column(pa.field("key", values.type, nullable=False), values)
 
 
+def many_scores(size: int) -> pa.Table:
+    """4,000 slates of three from six candidates, which have so many columns of scores."""
+    rng = np.random.default_rng(5)
+    old = rng.random((4_000, 6)) + 0.1
+    slate = draw(old, rng)[:, :3]
+    columns = {f"score{n}": old + 0.3 * rng.random(old.shape) for n in range(size)}
+    columns |= {"candidates": np.tile(np.arange(6), (len(old), 1)), "old_score": old, "slate": slate}
+    return table({name: lists(one) for name, one in columns.items()} | {"clicks": lists(rng.random(slate.shape) < 0.3)})
+
+
 def long_slates(size: int) -> pa.Table:
     return reranked(200, size)
 
@@ -145,6 +155,10 @@ def targets(log: pa.Table, size: int) -> object:
     )
 
 
+def own_targets(log: pa.Table, size: int) -> object:
+    return evaluated(log, size, target={f"t{n}": f"plackett_luce(score{n})" for n in range(size)})
+
+
 def estimators(log: pa.Table, size: int) -> object:
     return evaluated(log, size, estimators=[f"clip(ips, {2 + n / 8})" for n in range(size)])
 
@@ -188,6 +202,7 @@ LINES = [
     Line("evaluate --bounds", "rows", 12_500, few_contexts, bounded),
     Line("learn", "rows", 8_000, with_features, learnt),
     Line("evaluate", "targets", 4, some_rows, targets),
+    Line("evaluate", "targets of a column each", 6, many_scores, own_targets),
     Line("evaluate", "estimators", 4, some_rows, estimators),
     Line("evaluate", "groups", 60, many_keys, by_key),
     Line("evaluate", "clusters", 2_500, many_keys, clusters),

@@ -46,6 +46,29 @@ def test_no_rows() -> None:
     assert Contexts(none.reshape(0, 0), none, none).slots == 0
 
 
+def test_columns_of_some_rows_are_cut_when_they_are_asked_for_and_once() -> None:
+    asked = list[str]()
+
+    class Whole(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            asked.append(name)
+            return super().__getitem__(name)
+
+    scores = Whole(one=np.arange(6.0).reshape(3, 2), other=np.ones((3, 2)))
+    size = np.full(3, 2)
+    some = Contexts(np.zeros((3, 2), np.int64), size, size, scores).take(np.array([2, 0])).take(np.array([1, 1, 0]))
+    assert not asked
+    assert (list(some.scores), len(some.scores), "third" in some.scores) == (["one", "other"], 2, False)
+    assert some.scores["one"].tolist() == [[0, 1], [0, 1], [4, 5]]
+    assert some.scores["one"] is some.scores["one"]
+    assert asked == ["one"]
+    again = pickle.loads(pickle.dumps(some))
+    assert {name: one.tolist() for name, one in again.scores.items()} == {
+        "one": [[0, 1], [0, 1], [4, 5]],
+        "other": [[1, 1]] * 3,
+    }
+
+
 def test_needs_add_up() -> None:
     both = needs("clicks", scores="old") | needs("reward", scores="new", keys="query")
     assert both.roles == {"clicks", "reward"}

@@ -153,6 +153,8 @@ def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Float
     Of a difference between two targets, as far as their weights differ.
     """
     named = ByName(sums.columns, influence)
+    moving = {sums.columns.name(number) for number in np.flatnonzero(influence).tolist()}
+    rare = tuple(one for one in rare if not moving.isdisjoint(one.values))  # few of those of many targets
     weighted = [max(np.hstack([named[name] for name in one.values]).tolist(), key=abs) for one in rare]
     used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]
     apart = _apart(used, sums) if len(used) > 1 else 1.0

@@ -7,7 +7,7 @@ nothing was shown. Other arrays are padded with zeros, and `size` and `length` s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -48,6 +48,32 @@ class SparseFeatures:
         return SparseFeatures(self.first[rows], self.offsets, self.indices, self.values)
 
 
+class CutColumns(Mapping[str, NDArray[Any]]):
+    """Columns by name, each cut when it is first asked for: a policy reads a few of those that all policies need."""
+
+    def __init__(self, whole: Mapping[str, NDArray[Any]], cut: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+        self._whole, self._cut = whole, cut
+        self._found: dict[str, NDArray[Any]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._found:
+            self._found[name] = self._cut(self._whole[name])
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._whole
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def __reduce__(self) -> tuple[type[dict[str, NDArray[Any]]], tuple[dict[str, NDArray[Any]]]]:
+        """Pickled with all columns cut: another process needs none of the whole ones."""
+        return dict, (dict(self),)
+
+
 @dataclass(frozen=True)
 class Contexts:
     """The contexts, known before any click: everything that a policy may see.
@@ -72,13 +98,17 @@ class Contexts:
 
     def take(self, rows: Integers) -> Contexts:
         """Select rows, possibly repeated."""
+
+        def cut(column: NDArray[Any]) -> NDArray[Any]:
+            return column[rows]
+
         return Contexts(
             self.candidates[rows],
             self.size[rows],
             self.length[rows],
-            {name: score[rows] for name, score in self.scores.items()},
-            {name: ranking[rows] for name, ranking in self.rankings.items()},
-            {name: key[rows] for name, key in self.keys.items()},
+            CutColumns(self.scores, cut),
+            CutColumns(self.rankings, cut),
+            CutColumns(self.keys, cut),
             features=None if self.features is None else self.features.take(rows),
         )
 

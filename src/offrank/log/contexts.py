@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import Contexts, Floats, Integers, SparseFeatures
+from .batch import Contexts, CutColumns, Floats, Integers, SparseFeatures
 from .hashing import feature_hashes, hashes
 from .source import Needs
 
@@ -80,8 +80,8 @@ def reordered(contexts: Contexts, order: Integers) -> Contexts:
     return replace(
         contexts,
         candidates=np.take_along_axis(contexts.candidates, order, axis=1),
-        scores={name: np.take_along_axis(values, order, axis=1) for name, values in contexts.scores.items()},
-        rankings={name: moved(values) for name, values in contexts.rankings.items()},
+        scores=CutColumns(contexts.scores, lambda values: np.take_along_axis(values, order, axis=1)),
+        rankings=CutColumns(contexts.rankings, moved),
         features=features,
     )
 
