@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain, compress, cycle
 from operator import attrgetter
 
 import numpy as np
@@ -153,7 +154,7 @@ def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Float
     Of a difference between two targets, as far as their weights differ.
     """
     named = ByName(sums.columns, influence)
-    moving = {sums.columns.name(number) for number in np.flatnonzero(influence).tolist()}
+    moving = {*compress(chain(sums.columns.once, cycle(sums.columns.in_blocks)), influence.tolist())}
     rare = tuple(one for one in rare if not moving.isdisjoint(one.values))  # few of those of many targets
     weighted = [max(np.hstack([named[name] for name in one.values]).tolist(), key=abs) for one in rare]
     used = [pair for pair in zip(rare, weighted, strict=True) if pair[1]]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -48,30 +49,27 @@ class SparseFeatures:
         return SparseFeatures(self.first[rows], self.offsets, self.indices, self.values)
 
 
+@dataclass(frozen=True, eq=False)
 class CutColumns(Mapping[str, NDArray[Any]]):
     """Columns by name, each cut when it is first asked for: a policy reads a few of those that all policies need."""
 
-    def __init__(self, whole: Mapping[str, NDArray[Any]], cut: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
-        self._whole, self._cut = whole, cut
-        self._found: dict[str, NDArray[Any]] = {}
+    whole: Mapping[str, NDArray[Any]]
+    cut: Callable[[NDArray[Any]], NDArray[Any]]
+    _found: dict[str, NDArray[Any]] = field(default_factory=dict, init=False)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._found:
-            self._found[name] = self._cut(self._whole[name])
+            self._found[name] = self.cut(self.whole[name])
         return self._found[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._whole
+        return name in self.whole
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._whole)
+        return iter(self.whole)
 
     def __len__(self) -> int:
-        return len(self._whole)
-
-    def __reduce__(self) -> tuple[type[dict[str, NDArray[Any]]], tuple[dict[str, NDArray[Any]]]]:
-        """Pickled with all columns cut: another process needs none of the whole ones."""
-        return dict, (dict(self),)
+        return len(self.whole)
 
 
 @dataclass(frozen=True)
@@ -98,19 +96,10 @@ class Contexts:
 
     def take(self, rows: Integers) -> Contexts:
         """Select rows, possibly repeated."""
-
-        def cut(column: NDArray[Any]) -> NDArray[Any]:
-            return column[rows]
-
-        return Contexts(
-            self.candidates[rows],
-            self.size[rows],
-            self.length[rows],
-            CutColumns(self.scores, cut),
-            CutColumns(self.rankings, cut),
-            CutColumns(self.keys, cut),
-            features=None if self.features is None else self.features.take(rows),
-        )
+        cut = itemgetter(rows)
+        scores, rankings, keys = (CutColumns(one, cut) for one in (self.scores, self.rankings, self.keys))
+        features = None if self.features is None else self.features.take(rows)
+        return Contexts(self.candidates[rows], self.size[rows], self.length[rows], scores, rankings, keys, features)
 
     @property
     def slots(self) -> int:
