@@ -117,11 +117,8 @@ class CCM(Continuing):
 
     def second(self, parameters: Parameters) -> Second:
         """The hidden second trial of the relevance, whose result decides how likely the user goes on after a click."""
-        relevance, relevant, (on, _) = (
-            parameters["attraction"],
-            parameters["continuation"][2],
-            self.going_on(parameters),
-        )
+        relevance, relevant = parameters["attraction"], parameters["continuation"][2]
+        on, _ = self.going_on(parameters)
         return Second("attraction", relevance * relevant / on, relevance * (1.0 - relevant) / (1.0 - on))
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:

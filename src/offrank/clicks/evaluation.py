@@ -234,20 +234,10 @@ def _evaluated(index: int, model: Predictor, spread: Inference, tally: Tally) ->
         features=fitted is not None and fitted.model.columns is not None,
         ahead=ahead if known else None,
     )
-    return Evaluated(
-        Interval(-math.inf, -math.inf, -math.inf, math.inf) if refuted else likely,
-        before,
-        given,
-        before_at_rank,
-        given_at_rank,
-        tally.impressions,
-        tuple(total[WITH_RANK][: len(ranks)].tolist()),
-        missing,
-        refuted,
-        tally,
-        cautions_for(evidence),
-        spread.confidence,
-    )
+    likely = Interval(-math.inf, -math.inf, -math.inf, math.inf) if refuted else likely
+    seen = tally.impressions, tuple(total[WITH_RANK][: len(ranks)].tolist()), missing, refuted, tally
+    found = (likely, before, given, before_at_rank, given_at_rank)
+    return Evaluated(*found, *seen, cautions_for(evidence), spread.confidence)
 
 
 def _row(model: str, quantity: str, rank: int | None, found: Interval) -> dict[str, Any]:

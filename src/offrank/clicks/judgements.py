@@ -110,13 +110,9 @@ class Judgements(Tabular):
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """The cautions about the judgements."""
+        alike, intervals = len(self) > 1 and np.ptp(self.relevance) == 0, bool(np.isfinite(self.low).all())
         return cautions_for(
-            JudgementsEvidence(
-                documents=len(self),
-                wide=self.wide,
-                intervals=bool(np.isfinite(self.low).all()),
-                alike=bool(len(self) > 1 and np.ptp(self.relevance) == 0),
-            )
+            JudgementsEvidence(documents=len(self), wide=self.wide, intervals=intervals, alike=bool(alike))
         )
 
 

@@ -40,13 +40,8 @@ def joined_contexts(parts: Sequence[Contexts]) -> Contexts:
 
 def contexts_of_rows(contexts: Contexts, rows: Integers, wanted: Needs | None = None) -> Contexts:
     """Some rows as wide as the widest of them, with the wanted columns (all if None) and no other features."""
-    scores, rankings, keys, size, features = (
-        contexts.scores,
-        contexts.rankings,
-        contexts.keys,
-        contexts.size[rows],
-        None,
-    )
+    scores, rankings, keys = contexts.scores, contexts.rankings, contexts.keys
+    size, features = contexts.size[rows], None
     width = int(size.max(initial=0))
     if wanted is not None:
         scores = {name: one for name, one in scores.items() if name in wanted.scores}

@@ -152,13 +152,9 @@ def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: Prior
     values, axes = np.linalg.eigh(information)
     half = (axes * np.sqrt(np.maximum(values, 0.0))).T
     covariance = prior.covariance(part, half, len(half))
-    follows = np.column_stack(
-        [
-            prior.scores(part, products[:, 1, column], products[:, 2, column]).sum(axis=0)
-            for column in range(3, products.shape[2])
-        ]
-        or [np.empty((len(covariance), 0))]
-    )
+    along = (products[:, 1:, column].T for column in range(3, products.shape[2]))
+    moved = [prior.scores(part, *one).sum(axis=0) for one in along]
+    follows = np.column_stack(moved or [np.empty((len(covariance), 0))])
     values, axes = np.linalg.eigh(covariance)
     return np.hstack([covariance @ follows, axes * np.sqrt(np.maximum(values, 0.0))])
 
