@@ -147,6 +147,7 @@ STANDARDS: Mapping[str, Callable[[Path], Place]] = {
     "criteo": text("criteo.txt", CRITEO * 20),
     "criteo_paper": text("criteo.txt", TEXT),
     "diginetica": standard("diginetica"),
+    "dsjson": standard("dsjson"),
     "expedia": standard("expedia"),
     "finn_slates": standard("finn_slates"),
     "ga4": stream(ga4),

@@ -246,6 +246,61 @@ def of_router(folder: Path, how: str = "probs") -> Made:
     return folder / f"{how}.jsonl", "logged", pa.table(own | {"propensity": chances[np.arange(N), chosen]})
 
 
+def of_dsjson(folder: Path) -> Made:
+    """Events of Vowpal Wabbit: `a` are the actions, from 1, that which was taken first, and `p` beside them."""
+    rng, lines = np.random.default_rng(20), []
+    own: dict[str, list[Any]] = {name: [] for name in ("slate", "candidates", "propensity", "reward")}
+    for n in range(N):
+        chances = rng.dirichlet(np.ones(K)).round(6) + 1e-6
+        order = np.argsort(rng.random(K) ** (1 / chances))[::-1]
+        cost, first = -int(rng.random() < 0.4), int(order[0])
+        lines.append(
+            {
+                "_label_cost": cost,
+                "_label_probability": chances[first],
+                "_label_Action": first + 1,
+                "_labelIndex": first,
+                "Timestamp": "2026-03-01T10:00:00Z",
+                "EventId": f"e{n}",
+                "a": (order + 1).tolist(),
+                "c": {"User": {"segment": f"s{n % 3}"}, "_multi": [{"A": {"id": k}} for k in range(K)]},
+                "p": chances[order].tolist(),
+                "VWState": {"m": "model"},
+            }
+        )
+        values = [first + 1], (order + 1).tolist(), chances[first], -cost
+        for column, value in zip(own.values(), values, strict=True):
+            column.append(value)
+    (folder / "log.dsjson").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return folder / "log.dsjson", "logged", pa.table(own)
+
+
+def of_dsjson_slots(folder: Path) -> Made:
+    """Slots that are filled in turn: `_a` are the actions that are left, from 0, that which was taken first."""
+    rng, lines = np.random.default_rng(21), []
+    own: dict[str, list[Any]] = {name: [] for name in ("slate", "candidates", "slot_propensity", "clicks")}
+    for n in range(N):
+        left, outcomes = list(range(K)), []
+        for slot in range(3):
+            chances = rng.dirichlet(np.ones(len(left)))
+            at = int(rng.choice(len(left), p=chances))
+            order = [at, *(one for one in range(len(left)) if one != at)]
+            actions, cost = [left[one] for one in order], -int(rng.random() < 0.3)
+            outcomes.append({"_label_cost": cost, "_id": f"e{n}-{slot}", "_a": actions, "_p": chances[order].tolist()})
+            left.pop(at)
+        lines.append({"Timestamp": "2026-03-01", "c": {"_slots": [{"S": 1}] * 3}, "_outcomes": outcomes})
+        values = (
+            [one["_a"][0] for one in outcomes],
+            outcomes[0]["_a"],
+            [one["_p"][0] for one in outcomes],
+            [-one["_label_cost"] for one in outcomes],
+        )
+        for column, value in zip(own.values(), values, strict=True):
+            column.append(value)
+    (folder / "slots.json").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return folder / "slots.json", "logged", pa.table(own)
+
+
 def of_router_with_candidates(folder: Path) -> Made:
     return of_router(folder, "candidates")
 
@@ -267,6 +322,8 @@ MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "finn_slates of parquet": of_finn_rows,
     "avito": of_avito,
     "svmlight": of_svmlight,
+    "dsjson": of_dsjson,
+    "dsjson of slots": of_dsjson_slots,
     "router": of_router,
     "router with candidates": of_router_with_candidates,
     "router alone": of_router_alone,

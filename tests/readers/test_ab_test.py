@@ -14,7 +14,7 @@ import pytest
 import offrank
 from offrank.errors import ColumnError, LogError
 from offrank.log.source import Needs
-from offrank.readers.formats.ab_test import ab_test
+from offrank.readers.formats.router import ab_test
 from tests.cli.commands import call
 
 RNG = np.random.default_rng(29)

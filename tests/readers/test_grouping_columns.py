@@ -199,7 +199,7 @@ OWN = {
     "yandex": "query",
 }
 """What standards tell of who saw a list: by their published schemas."""
-NOBODY = {"avito", "criteo", "criteo_paper", "expedia", "obp", "open_bandit", "svmlight"}
+NOBODY = {"avito", "criteo", "criteo_paper", "dsjson", "expedia", "obp", "open_bandit", "svmlight"}
 REFUSED = {"mind", "otto", "outbrain", "retailrocket", "recbole", "snowplow_tsv"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,17 @@ from offrank.readers import READERS
 from offrank.readers.beginning import Beginning
 from tests.cli.commands import call
 from tests.readers.plain import skipped
-from tests.readers.standards import MAKERS, N, numbers, of_avito, of_expedia, of_kuairand, of_svmlight, of_trivago
+from tests.readers.standards import (
+    MAKERS,
+    N,
+    numbers,
+    of_avito,
+    of_dsjson,
+    of_expedia,
+    of_kuairand,
+    of_svmlight,
+    of_trivago,
+)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -35,7 +46,9 @@ def test_no_other_standard_knows_it(name: str, tmp_path: Path) -> None:
     assert [one for one in READERS if READERS[one].fitting(beginning) is not None] == [name.split(maxsplit=1)[0]]
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name.split()[0] not in ("obp", "kuairand", "router")])
+@pytest.mark.parametrize(
+    "name", [name for name in MAKERS if name.split()[0] not in ("obp", "kuairand", "router", "dsjson")]
+)
 def test_inspect_calls_nothing_random_that_is_not_said_to_be(name: str, tmp_path: Path) -> None:
     found = offrank.inspect(MAKERS[name](tmp_path)[0])
     assert (found.logging.known, found.logging.confirmed, found.logging.seen) == (False, *2 * [name == "expedia"])
@@ -63,6 +76,16 @@ def test_expedia_without_a_random_search_is_read_for_click_models(tmp_path: Path
     with pytest.raises(LogError, match=r"no search of .* was sorted at random") as error:
         offrank.read_log(path, format="expedia(searches=random)")
     assert "expedia(searches=all)" in error.value.remedy
+
+
+def test_inspect_says_what_dsjson_has_and_takes_no_feature_for_a_ranking(tmp_path: Path) -> None:
+    found = offrank.inspect(of_dsjson(tmp_path)[0])
+    assert found.read_as == "read as dsjson: reward=-_label_cost, propensity=_label_probability"
+    assert {one.name: one.use for one in found.columns if one.use in ("score", "ranking")} == {"p": "score"}
+    assert "c.User.segment" in {one.name for one in found.columns}
+    lines = [json.loads(line) | {"pdrop": 0.75} for line in (tmp_path / "log.dsjson").read_text().splitlines()]
+    batch = next(offrank.read_log(lines).select(needs("inclusion")).batches(0))
+    assert {*batch.inclusion.tolist()} == {0.25}
 
 
 def test_avito_tells_of_contextual_ads_alone(tmp_path: Path) -> None:

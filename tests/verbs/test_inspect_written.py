@@ -131,3 +131,20 @@ def test_a_policy_that_drew_the_log_is_not_asked_about_as_if_it_were_new() -> No
     found = offrank.inspect(table.append_column("new", pa.array([[0.1 * item for item in range(8)]] * ROWS)))
     words = "What uniform has earned, which drew the log: it shows too little of what new would show:"
     assert words in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_column_p_is_a_propensity_if_its_inverses_are_as_many_as_were_left(drawn: bool) -> None:
+    """Three of five are drawn in turn: on average 1 / p is 5, 4 and 3. What is called so may be a prediction."""
+    rng, worth, rows = np.random.default_rng(4), np.array([3.0, 2.0, 1.5, 1.0, 0.5]), []
+    for _ in range(400):
+        left, slots = list(range(5)), []
+        for _ in range(3):
+            chances = worth[left] / worth[left].sum()
+            at = int(rng.choice(len(left), p=chances))
+            p = float(chances[at]) if drawn else float(rng.beta(2, 6))
+            slots.append({"action": left.pop(at), "p": p, "reward": int(rng.random() < 0.3)})
+        rows.append({"candidates": list(range(5)), "slots": slots})
+    found = offrank.inspect(rows)
+    assert ("slot_propensity=slots.p" in found.read_as) is drawn
+    assert found.logging.known is drawn

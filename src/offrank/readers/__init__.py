@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from ..language.registry import later as _later
 
 if TYPE_CHECKING:
+    from .formats.bandit_logs import open_bandit as open_bandit
     from .formats.clax import clax as clax
     from .formats.criteo import criteo as criteo
     from .formats.criteo_paper import criteo_paper as criteo_paper
-    from .formats.open_bandit import open_bandit as open_bandit
     from .formats.registry import READERS as READERS
     from .formats.registry import Reader as Reader
     from .formats.search_sessions import sogou as sogou
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from .trec import write_trec as write_trec
 
 
-_HOMES = {name: f"formats.{name}" for name in ("clax", "criteo", "criteo_paper", "open_bandit")}
-_HOMES |= dict.fromkeys(("sogou", "tiangong", "yandex"), "formats.search_sessions")
+_HOMES = {name: f"formats.{name}" for name in ("clax", "criteo", "criteo_paper")}
+_HOMES |= {"open_bandit": "formats.bandit_logs"} | dict.fromkeys(
+    ("sogou", "tiangong", "yandex"), "formats.search_sessions"
+)
 _HOMES |= {"READERS": "formats.registry", "Reader": "formats.registry", "read_log": "log"}
 _HOMES |= {f"{job}_{kind}": kind for job in ("read", "write") for kind in ("svmlight", "trec")}
 __all__ = [*_HOMES]  # noqa: PLE0604

@@ -81,11 +81,10 @@ class Description:
             f"{role}={one.column}" + (f" ({self.notes[role]})" if role in self.notes else "")
             for role, one in sorted(self.roles.items(), key=lambda pair: _ORDER.index(pair[0]))
         )
-        return (
-            f"read as {row}: {', '.join(named)}"
-            if not self.format
-            else f"read as {self.format}{self.lacks and f': {self.lacks}'}"
-        )
+        if not self.format:
+            return f"read as {row}: {', '.join(named)}"
+        noted = ", ".join(f"{role}={note}" for role, note in self.notes.items())
+        return f"read as {self.format}{noted and f': {noted}'}{self.lacks and f': {self.lacks}'}"
 
 
 _ORDER = ("impression", "slate", "item", "position", "click", "clicks", "candidates", *LONG_ROLES, *ROLES)

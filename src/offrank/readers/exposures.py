@@ -78,7 +78,8 @@ class ExposedLists(JoinedTable):
         when, first = event_times(column, shown), flat.numbers(whole_column(self._held.column(_HELD[2])), exposed)
         known, first = when[np.isfinite(when)], first[np.isfinite(first)]
         if len(known) and len(first):
-            middle, numbers = sorted((float(np.median(known)), float(np.median(first)))), self._timed_by_numbers
+            numbers = is_number(self._exposures.column(exposed).type)
+            middle = sorted((float(np.median(known)), float(np.median(first))))
             units = numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
             if units or numbers != is_number(column.type):
                 raise ColumnError(
@@ -101,10 +102,6 @@ class ExposedLists(JoinedTable):
         if not rows.num_rows:
             raise EmptyLogError(f"{self.other.describe()} has no exposures", "give one row per exposed user")
         return rows
-
-    @property
-    def _timed_by_numbers(self) -> bool:
-        return self.times is not None and is_number(self._exposures.column(self.times[1]).type)
 
     @cached_property
     def _held(self) -> pa.Table:

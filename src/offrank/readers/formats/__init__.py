@@ -1,3 +1,3 @@
-"""Readers of public data sets, one file per format; each is a function of its name, in `READERS`."""
+"""Readers of public data sets; each is a function of its name, in `READERS`."""
 
 __all__: list[str] = []

@@ -1,10 +1,11 @@
-"""Public data sets whose tables have plain columns, each declared: Trivago, Expedia, Avito, Diginetica and KuaiRand."""
+"""Public data sets whose tables have plain columns, each declared: Trivago, Expedia, Avito, Finn.no and others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,15 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import LogError, UsageError
+from ...log.arrays import array_names, read_arrays
 from ...log.rules import NOT_DRAWN
 from ...wording import Option, Wording
+from .. import flat
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
+from ..conversions import whole_column
 from ..files import is_paths
 from ..joining import ItemKeys
 from ..long import LongLog
 from ..opening import open_table
-from ..tables import all_pieces, refuse_lacking
+from ..tables import MemoryTable, all_pieces, refuse_lacking
 from ..wide import Gaps, Invalid, WideLog
 from .declared import Declared
 from .registry import READERS, Reader
@@ -258,3 +262,71 @@ def _random_logs(source: Any) -> Any:
 
 def _uniform(propensity: float, rows: pa.RecordBatch) -> pa.Array:
     return pa.array(np.full(len(rows), propensity))
+
+
+_FINN = ("userId", "slate", "click", "slate_lengths")
+_PADDING, _NO_CLICK = 0, 1
+_NO_ARRAYS = "use data.npz of the Finn.no slates"
+_FINN_SLATES = Declared(
+    "wide",
+    own=_FINN[:3],
+    source=f"{_NO_ARRAYS.removeprefix('use ')}, or a table with a row per slate",
+    roles={"slate": "slate", "user": "userId"},
+    clicked="click",
+    nothing=(_PADDING, _NO_CLICK),
+    duplicates="first",
+)
+
+
+@READERS.register
+@Reader
+def finn_slates(path: Any, *, invalid: Invalid = "raise") -> WideLog:
+    """Read the Finn.no slates: search results and recommendations with at most one click each.
+
+    They are `data.npz`, or a table with a row per slate: `userId`, `slate`, `click` (the item), and others.
+
+    Columns: slate (without the padding 0 and the item 1, which stands for no click), clicks, `user`,
+    `interaction_type` (1 search, 2 recommendations) to group by. Item 2 stands for all that are rare; where it comes
+    twice, click models count its first place. Items that were ranked lower than what was shown are unknown, and no
+    propensities were logged: other rankings cannot be judged, and click models can be fitted. Arrays are held in
+    memory. A click on what is not in its slate is counted as `click-outside-slate`.
+
+    Raises:
+        LogError: it cannot be read, or an array is missing. ColumnError: a column of the table is missing.
+    """
+    named = fspath(path) if isinstance(path, str | PathLike) else ""
+    arrays = named.endswith(".npz") or array_names([named], b"PK")
+    return _FINN_SLATES.log(_of_arrays(named) if arrays else path, invalid)
+
+
+@finn_slates.recognised
+def _is_finn(beginning: Beginning) -> Mapping[str, Any] | None:
+    if {*_FINN} <= array_names(beginning.paths, beginning.head):
+        return {}
+    rows = beginning.rows
+    if rows is None or _FINN_SLATES.recognised(beginning) is None:
+        return None
+    slate, click = (whole_column(rows.column(name)) for name in ("slate", "click"))
+    if not (isinstance(slate.type, flat.LISTS) and all(map(pa.types.is_integer, (slate.type.value_type, click.type)))):
+        return None
+    with_none = pc.list_parent_indices(slate).filter(pc.equal(slate.flatten(), _NO_CLICK))
+    return {} if len(with_none.unique()) == len(rows) and pc.any(pc.equal(click, _NO_CLICK)).as_py() else None
+
+
+def _of_arrays(where: str) -> MemoryTable:
+    """Return a row per slate that was shown.
+
+    Raises:
+        LogError: the file cannot be read, or an array is missing.
+    """
+    arrays: Mapping[str, Any] = read_arrays(where, _FINN, _NO_ARRAYS)
+    if missing := [name for name in _FINN if name not in arrays]:
+        raise LogError(f"{where} has no array {missing[0]!r}", _NO_ARRAYS)
+    try:
+        _, times, places = arrays["slate"].shape  # of the times that a user does not have all lists are padding
+        slate = pa.FixedSizeListArray.from_arrays(pa.array(arrays["slate"].ravel()), places)
+        columns = {"userId": np.repeat(arrays["userId"], times), "slate": slate}
+        columns |= {name: arrays[name].ravel() for name in ("click", "interaction_type") if name in arrays}
+        return MemoryTable(pa.table(columns), where)
+    except (ValueError, pa.ArrowException) as error:
+        raise LogError(f"the arrays of {where} have inconsistent shapes: {error}", _NO_ARRAYS) from error

@@ -1,4 +1,4 @@
-"""The registry of readers of public data sets: each has its own file, which registers it.
+"""The registry of readers of public data sets, which the modules beside it register.
 
 A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`. A second function,
 with `@NAME.recognised` above it, says by which options the format reads a source, so that it need not be named.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, overload
 
 from ...errors import UsageError
@@ -33,16 +34,22 @@ class Reader:
     of_tables: whether its source may be `Opened`, for it opens that by `open_table` and `tables_of` alone.
     """
 
-    layout: Layout = "wide"
-    general = of_tables = False
-
-    def __init__(self, read: Callable[..., WideLog | LongLog], options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        read: Callable[..., WideLog | LongLog],
+        options: Mapping[str, Any] | None = None,
+        layout: Layout = "wide",
+        *,
+        general: bool = False,
+        of_tables: bool = False,
+    ) -> None:
         takes = inspect.signature(read).parameters
         if "invalid" not in takes and not any(one.kind == one.VAR_KEYWORD for one in takes.values()):
             raise UsageError(
                 f"the reader {read.__name__} has no argument `invalid`", 'add `*, invalid="raise"`, which may be "skip"'
             )
-        self.read, self.options = read, dict(options or {})
+        self.read, self.options, self.layout = read, dict(options or {}), layout
+        self.general, self.of_tables = general, of_tables
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
         self.__module__, self.__qualname__ = read.__module__, read.__qualname__
         self._recogniser: Recogniser | None = None
@@ -59,22 +66,13 @@ class Reader:
         if path is not None:
             return self.read(path, **{**self.options, **options})
         self.__signature__.bind(**options)
-        made = Reader(self.read, {**self.options, **options})
-        made.layout, made.general, made.of_tables = self.layout, self.general, self.of_tables
-        return made
+        kinds: dict[str, Any] = {"general": self.general, "of_tables": self.of_tables}
+        return Reader(self.read, {**self.options, **options}, self.layout, **kinds)
 
     @classmethod
-    def of(
-        cls, layout: Layout, *, general: bool = False, of_tables: bool = False
-    ) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
+    def of(cls, layout: Layout, **kinds: Any) -> Callable[[Callable[..., WideLog | LongLog]], Reader]:
         """Return a decorator that makes a reader of tables of this layout."""
-
-        def made(read: Callable[..., WideLog | LongLog]) -> Reader:
-            reader = cls(read)
-            reader.layout, reader.general, reader.of_tables = layout, general, of_tables
-            return reader
-
-        return made
+        return partial(cls, layout=layout, **kinds)
 
     def recognised(self, recogniser: Recogniser) -> Recogniser:
         """Register the function that tells whether a source has this format, as a decorator."""

@@ -14,15 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError, LogError
+from ...log.schema import GROUPING, ROLES
 from .. import flat
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
-from ..conversions import is_number
+from ..conversions import is_number, whole_column
 from ..impressions import lists_of
 from ..opening import open_table
 from ..roles import names
+from ..roles.names import group_columns
 from ..roles.single import MOST_OPTIONS, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
-from ..tables import Table, all_pieces, first_rows, refuse_lacking
+from ..tables import MemoryTable, Table, all_pieces, first_rows, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -70,7 +72,7 @@ def router(
     else:
         kept["propensity"] = propensity
     if inclusion and "drop" in inclusion.lower():
-        computed["inclusion"] = (inclusion,), _kept
+        computed["inclusion"] = (inclusion,), kept_rate
     elif inclusion:
         kept["inclusion"] = inclusion
     options: Sequence[str] = tuple(fields)
@@ -104,7 +106,8 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     probs = [name for name in words["ROUTE_PROBS"] if _fields(name, rows.column_names)]
     reward = [name for name in reward if name.lower() == "reward"] or reward
     written = [] if probs else written
-    if any(len(one) != 1 for one in (chosen, reward, probs or written)) or _is_ranking(single):
+    ranks = any(names.closeness(role, name) >= 3 for role in ("position", "click", "item") for name in single)
+    if ranks or any(len(one) != 1 for one in (chosen, reward, probs or written)):  # rows may belong together
         return _by_shape(rows)
     listed = [name for name in words["ROUTE_OPTIONS"] if name in rows.column_names]
     found = {"chosen": chosen[0], "reward": reward[0]}
@@ -125,11 +128,6 @@ def _by_shape(rows: pa.Table) -> Mapping[str, Any] | None:
     if found is None or not found.propensity or not found.alone or lacks_options(rows, found):
         return None
     return {"chosen": found.chosen, "reward": found.earned, "propensity": found.propensity}
-
-
-def _is_ranking(single: Sequence[str]) -> bool:
-    """Whether a column is called a position or a click: rows may then belong together."""
-    return any(names.closeness(role, name) >= 3 for role in ("position", "click", "item") for name in single)
 
 
 def _fields(probs: str, columns: Sequence[str]) -> dict[str, str]:
@@ -180,7 +178,8 @@ def _beside(options: int, rows: pa.RecordBatch) -> pa.Array:
     return lists_of(pa.array(_matrix(rows.select(names[-options:]))[known]), known.sum(axis=1))
 
 
-def _kept(rows: pa.RecordBatch) -> pa.Array:
+def kept_rate(rows: pa.RecordBatch) -> pa.Array:
+    """Return the probability with which rows were kept, from that with which they were not."""
     return pa.array(1 - flat.numbers(rows.column(0), rows.schema.names[0]))
 
 
@@ -189,9 +188,7 @@ def _known(rows: pa.RecordBatch) -> Any:
 
 
 def _matrix(rows: pa.RecordBatch) -> Any:
-    return np.column_stack(
-        [flat.numbers(column, name) for name, column in zip(rows.schema.names, rows.columns, strict=True)]
-    )
+    return np.column_stack([flat.numbers(rows.column(name), name) for name in rows.schema.names])
 
 
 def _chosen(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
@@ -199,3 +196,63 @@ def _chosen(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
     place = pc.index_in(rows.column(0).cast(pa.string()), pa.array(options, pa.string())).fill_null(len(options))
     each = np.column_stack([_matrix(rows.select(rows.schema.names[1:])), np.full(len(rows), np.nan)])
     return pa.array(each[np.arange(len(rows)), np.asarray(place)])
+
+
+@READERS.register
+@Reader.of("wide", general=True, of_tables=True)
+def ab_test(
+    source: Any, *, arm: str = "arm", reward: str = "reward", impression: str = "", invalid: Invalid = "raise"
+) -> WideLog:
+    """Read an A/B test of which no rankers are known as impressions of one slot, in which each arm shows itself.
+
+    - arm, reward: the columns of the arm, and of what a row earned, of any sign; the numbers of a list are added.
+    - impression: the column of rows that belong together, such as the items of a list: what they earned is added, and
+      one row for each is held in memory.
+
+    Columns: slate, candidates (all arms), reward, the score `is_A` by which `top(is_A)` shows arm A, and the others.
+    Those that are called user, session or query, such as `user_id`, tell which rows depend on each other.
+
+    Raises:
+        ColumnError: there is no such column. LogError: too many arms, or two in one impression.
+    """
+    table = unfolded(open_table(source))
+    refuse_lacking(table, (arm, reward, *([impression] if impression else [])))
+    table = _added(table, arm, reward, impression) if impression else table
+    arms = ever(table, arm)
+    others = (name for name in table.names if name != reward and (name not in ROLES or name in GROUPING))
+    kept = {name: name for name in others}
+    made = {f"is_{one}": always(pc.cast(pc.equal(arms, one), pa.float64()), arm) for one in arms}
+    made |= {"slate": one_each(arm), "candidates": always(arms, arm), "reward": ((reward,), partial(_earned, reward))}
+    return WideLog(DerivedTable(table, kept, made, width=len(arms)), group_columns(kept, {arm}), invalid)
+
+
+def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:
+    """Return what each row earned, of a list the sum.
+
+    Raises:
+        ColumnError: it holds no numbers.
+    """
+    values = flat.plain_column(whole_column(rows.column(0)))
+    if not pa.types.is_nested(values.type):
+        return pa.array(flat.numbers(values, reward), from_pandas=True)
+    earned = flat.numbers(pc.list_flatten(values), reward)
+    return pa.array(np.bincount(pc.list_parent_indices(values), earned, len(values)))
+
+
+def _added(table: Table, arm: str, reward: str, impression: str) -> MemoryTable:
+    """Return a row per impression: what its rows earned together, and the first value of all else.
+
+    Raises:
+        LogError: one has two arms.
+    """
+    rows = pa.Table.from_batches(piece.data for piece in all_pieces(table, table.names))
+    rows = rows.set_column(table.names.index(reward), reward, _earned(reward, rows.combine_chunks().select([reward])))
+    others = [name for name in table.names if name not in (reward, impression)]
+    asked = [(reward, "sum", pc.ScalarAggregateOptions(skip_nulls=False)), (arm, "count_distinct")]
+    found = rows.group_by(impression, use_threads=False).aggregate([*asked, *((name, "first") for name in others)])
+    if pc.max(found.column(f"{arm}_count_distinct")).as_py() > 1:
+        raise LogError(
+            f"rows of one {impression!r} have two values of {arm!r}", "name a column whose rows have one arm"
+        )
+    found = found.drop_columns(f"{arm}_count_distinct").rename_columns([impression, reward, *others])
+    return MemoryTable(found, table.describe())

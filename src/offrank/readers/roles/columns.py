@@ -100,6 +100,19 @@ def like_probabilities(numbers: Floats) -> bool:
     return bool(len(known) and ((known > 0) & (known <= 1)).mean() >= _PROBABLE)
 
 
+def like_draws(numbers: Floats, place: Floats, left: Floats) -> bool:
+    """Whether numbers are the probabilities of items that were drawn: on average, 1 / p is how many were left.
+
+    place, left: the place of each item in its list, and how many candidates were left for it.
+    """
+    if not (like_probabilities(numbers) and (numbers > 0).all()):
+        return False
+    ratio = 1 / numbers / np.maximum(left, 1)
+    each = [ratio[place == one] for one in np.unique(place)]
+    return all(abs(one.mean() - 1) <= _ERRORS * one.std() / len(one) ** 0.5 + _ROUNDING for one in each)
+
+
+_ERRORS, _ROUNDING = 4, 1e-6
 _PROBABLE = 0.95
 """The least share of known numbers in (0, 1] where a column holds probabilities."""
 

@@ -22,7 +22,7 @@ from ..json_text import ONE_KIND, BadCell
 from . import names
 from .choice import Roles, not_after_others
 from .clicked_index import called_as_place, tops_of
-from .columns import always_falls, by_first, like_probabilities, of_values
+from .columns import always_falls, by_first, like_draws, like_probabilities, of_values
 from .unnamed import like_clicks
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
@@ -370,6 +370,12 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
     for role, found in (("propensity", logged), ("slot_propensity", listed)):
         named = [name for name in found if names.closeness("propensity", name) >= 2 and like_probabilities(found[name])]
         roles.if_sure(role, named, "propensity")
+    pool = lists.get(roles.found["candidates"].column) if "candidates" in roles.found else None
+    able = [name for name in listed if names.parts(name)[-1:] == ["p"] and "slot_propensity" not in roles.found]
+    if len(able) == 1 and pool is not None:
+        left = pool.lists.lengths[shown.row] - shown.place
+        if like_draws(listed[able[0]], shown.place, left):
+            roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
 
 
 def _sorted(one: ListColumn) -> bool:
