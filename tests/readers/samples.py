@@ -166,7 +166,6 @@ STANDARDS: Mapping[str, Callable[[Path], Place]] = {
             f'{{"session": {n}, "events": [{{"aid": {n % 7}, "ts": {n}, "type": "clicks"}}]}}\n' for n in range(60)
         ),
     ),
-    "outbrain": text("clicks_train.csv", "display_id,ad_id,clicked\n" + "1,7,0\n1,8,1\n" * 30),
     "recbole": text(
         "ml.inter", "user_id:token\titem_id:token\trating:float\n" + "".join(f"{n % 9}\t{n}\t3\n" for n in range(60))
     ),

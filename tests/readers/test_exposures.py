@@ -161,3 +161,18 @@ def test_inspect_says_so_and_its_command_compares_the_variations(
     assert made.exit_code in (0, 3), made.output
     assert "treatment minus control" in made.output
     assert "user-without-exposure" in made.output
+
+
+@pytest.mark.parametrize("experiment", ["experiment_id", "shard"])
+def test_numbered_variations_of_an_experiment_are_arms(experiment: str) -> None:
+    """Rows of items with the exposure in them; without a column of the experiment, 0 and 1 may be anything."""
+    rng, rows = np.random.default_rng(6), []
+    orders = {key: rng.permutation(9)[:4].tolist() for key in np.ndindex(20, 2)}
+    for n in range(400):
+        user, query = n % 100, int(rng.integers(20))
+        told = {"user_id": f"u{user}", experiment: "one", "variation_id": user % 2, "request_id": n, "query": query}
+        for place, item in enumerate(orders[query, user % 2], 1):
+            rows.append(told | {"item_id": item, "position": place, "clicked": int(rng.random() < 0.2)})
+    words = shlex.split(offrank.inspect(rows).command)
+    law = "by(variation_id, {'0': top(is_0), '1': top(is_1)})"
+    assert (law in words) is (experiment == "experiment_id")

@@ -200,7 +200,7 @@ OWN = {
 }
 """What standards tell of who saw a list: by their published schemas."""
 NOBODY = {"avito", "criteo", "criteo_paper", "dsjson", "expedia", "obp", "open_bandit", "svmlight"}
-REFUSED = {"mind", "otto", "outbrain", "retailrocket", "recbole", "snowplow_tsv"}
+REFUSED = {"mind", "otto", "retailrocket", "recbole", "snowplow_tsv"}
 
 
 def test_every_format_has_its_case() -> None:

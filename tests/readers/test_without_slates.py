@@ -56,3 +56,25 @@ def test_a_log_that_lacks_positions_alone_is_not_called_so() -> None:
     with pytest.raises(OffrankError) as raised:
         offrank.read_log(pa.table(columns))
     assert "did with" not in str(raised.value)
+
+
+@pytest.mark.parametrize("names", [("display_id", "ad_id", "clicked"), ("request_id", "ad", "is_click")])
+def test_lists_without_positions_are_no_choices(names: tuple[str, str, str]) -> None:
+    """As Outbrain publishes its displays; a row each, or an item twice in most lists, is no such table."""
+    rng = np.random.default_rng(5)
+    ads = [rng.choice(90, 5, replace=False) for _ in range(200)]
+    columns = np.repeat(np.arange(200), 5), np.concatenate(ads), np.tile([0, 1, 0, 0, 0], 200)
+    table = pa.table(dict(zip(names, columns, strict=True)))
+    found = offrank.inspect(table)
+    assert f"it has lists ({names[0]!r}) of items ({names[1]!r}) and clicks, but no positions" in found.why
+    assert "the click rate of an item is the mean" in found.why
+    for at, other in ((0, np.arange(1000)), (1, columns[1] % 4)):
+        changed = table.set_column(at, names[at], pa.array(other))
+        assert "no positions" not in offrank.inspect(changed).why
+
+
+def test_lists_in_json_of_an_ab_test_are_not_overlooked() -> None:
+    lists = [f'["i{n % 7}", "i{n % 5 + 7}"]' for n in range(200)]
+    found = offrank.inspect(pa.table({"variant": ["A", "B"] * 100, "results_json": lists, "clicks": [0, 1, 2, 0] * 50}))
+    assert "an A/B test with lists ('results_json'), but not the clicks on their items" in found.why
+    assert "compare" in found.command

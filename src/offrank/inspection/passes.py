@@ -39,7 +39,7 @@ from ..policies.uniform import Uniform
 from ..readers.description import Layout
 from ..readers.log_columns import LogColumn, describe_columns
 from ..readers.long import LongLog
-from ..readers.roles.names import words_of
+from ..readers.roles.names import parts, words_of
 from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
 from ..readers.wide import WideLog
@@ -260,7 +260,8 @@ def _logging(
             return found
         fold = ArmsFold(served, ())
         shares = run(source.select(fold.needs()), fold, **how).shares
-        numbered = any(map(str.isdigit, shares))  # which may be anything
+        tested = any(words_of("EXPERIMENT") & {*parts(one.name)} for one in seen.columns)
+        numbered = any(map(str.isdigit, shares)) and not tested  # which may be anything
         return found if numbered else replace(found, column=served, shares=shares)
     unit = _unit(arms.column, seen, source, how)
     return replace(found, arms=arms.policies, shares=arms.shares, unit=unit, status="arms")

@@ -16,8 +16,9 @@ from ..language.spelling import spell
 from ..wording import command_line
 from .beginning import Beginning
 from .column_sets import LOOKED_AT
-from .conversions import is_number
+from .conversions import is_json, is_number, whole_column
 from .description import Description
+from .roles.columns import of_values
 from .roles.names import closeness, parts, words_of
 from .roles.single import choice_of, costed_choice, lacks_options
 from .trec import kind_of_trec, read_trec, size_of_run
@@ -37,7 +38,11 @@ def lacks_lists(beginning: Beginning) -> Description | None:
     """Return the description of a table that is known to tell of no list that was shown; None of any other."""
     rows = beginning.rows
     log = beginning.source if isinstance(beginning.source, str) else "LOG"
-    told = None if rows is None else _by_columns(rows) or _ab_test(rows, log) or _choices(rows) or _of_ubi(rows, log)
+    told = (
+        None
+        if rows is None
+        else _by_columns(rows) or _ab_test(rows, log) or _unordered(rows) or _choices(rows) or _of_ubi(rows, log)
+    )
     return _judged(beginning) or told
 
 
@@ -66,7 +71,9 @@ def _ab_test(rows: pa.Table, log: str) -> Description | None:
     called, written = {one.lower() for one in arms}, _first(names, partial(closeness, "propensity")) or "p" in names
     if len(arms) < 2 or written or not (called <= {*"abc"} or called & words_of("CONTROL")):
         return None
-    what = f"it is an A/B test without lists ({column!r}: {', '.join(arms)}; {earned!r} is what each row earned)"
+    lists = [name for name in names if pa.types.is_nested(rows[name].type) or is_json(whole_column(rows[name]))]
+    shown = f"with lists ({lists[0]!r}), but not the clicks on their items" if lists else "without lists"
+    what = f"it is an A/B test {shown} ({column!r}: {', '.join(arms)}; {earned!r} is what each row earned)"
     law = ", ".join(f"{spell(one)}: top({spell(f'is_{one}')})" for one in arms)
     words = ["compare", log, "--format", f"ab_test(arm={spell(column)}, reward={spell(earned)})"]
     words += ["--logging", f"by({spell(column)}, {{{law}}})", "-e", "snips"]
@@ -83,6 +90,33 @@ def _of_ubi(rows: pa.Table, log: str) -> Description | None:
     lacks = "it has the queries of User Behavior Insights, but not the clicks, which are in its events"
     command = command_line(["offrank", "inspect", log, log.replace("queries", "events")])
     return Description("none", lacks=lacks, instead="give both files", command=command)
+
+
+def _unordered(rows: pa.Table) -> Description | None:
+    """Tell lists without positions: an id whose rows follow each other, with different items and the clicks on them."""
+    single = of_values(rows)
+    click = _first([*single], partial(closeness, "click"))
+    item = _first([*single], partial(closeness, "item")) or _first([*single], partial(closeness, "option"))
+    if not (click and item) or any(closeness("position", name) >= 2 for name in single):
+        return None
+    items, asked = single[item].groups, choice_of(rows) is None  # then positions alone are asked for
+    for name in single:
+        groups = single[name].groups
+        begun = int(np.count_nonzero(np.diff(groups))) + 1
+        listed = len(groups) == len(items) >= 2 * begun == 2 * single[name].distinct and not _user([name])
+        if not listed or (asked and closeness("impression", name) >= 2):
+            continue
+        if len(np.unique(groups * (items.max() + 1) + items)) >= _DISTINCT * len(items):
+            what = (
+                f"it has lists ({name!r}) of items ({item!r}) and clicks, but no positions: which item stood where is"
+            )
+            instead = f"log the position of each item; the click rate of an item is the mean of {click!r} over its rows"
+            return Description("none", lacks=f"{what} unknown, so no ranking can be evaluated", instead=instead)
+    return None
+
+
+_DISTINCT = 0.99
+"""The least share of items that stand in their list once, where rows are lists."""
 
 
 def _choices(rows: pa.Table) -> Description | None:

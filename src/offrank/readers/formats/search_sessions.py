@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 from xml.etree import ElementTree as ET
 
 import pyarrow as pa
@@ -93,7 +93,10 @@ def _by_query(count: bool, path: str) -> Iterator[Impression]:
 
 def _published(count: bool, path: str) -> Iterator[Impression]:
     """Yield the lists of a file with lines of queries and of clicks. count: see `_by_query`."""
-    for session, found in groupby(_query_lines(path), lambda match: match[1]):
+    expected = "'session TAB time TAB Q TAB query TAB region TAB url ...' or 'session TAB time TAB C TAB url'"
+    remedy = "correct the line; ids are numbers of at most 63 bits"
+    each = _matches(path, _LINE, lambda one: max(map(int, (one[4] or one[5]).split())) <= _LARGEST, expected, remedy)
+    for session, found in groupby(each, lambda match: match[1]):
         shown: list[tuple[str, list[int], list[int]]] = []
         for match in found:
             if match[5] is None:
@@ -105,13 +108,20 @@ def _published(count: bool, path: str) -> Iterator[Impression]:
             yield _clicked(count, slate, clicks, query, session)
 
 
-def _query_lines(path: str) -> Iterator[re.Match[str]]:
-    for number, line in lines(path):
-        match = _LINE.fullmatch(line.strip())
-        if match is None or max(map(int, (match[4] or match[5]).split())) > _LARGEST:
-            expected = "'session TAB time TAB Q TAB query TAB region TAB url ...' or 'session TAB time TAB C TAB url'"
-            raise malformed(path, number, line, expected, "correct the line; ids are numbers of at most 63 bits")
-        yield match
+def _matches(
+    path: str, pattern: re.Pattern[str], fits: Callable[[re.Match[str]], bool], expected: str, remedy: str, *how: str
+) -> Iterator[re.Match[str]]:
+    """Yield the lines of a file that are not empty. how: as `lines` takes it.
+
+    Raises:
+        LogError: a line does not match the pattern, or its match does not fit.
+    """
+    for number, line in lines(path, *how):
+        match = pattern.fullmatch(line.rstrip("\r\n"))
+        if match is not None and fits(match):
+            yield match
+        elif line.strip():
+            raise malformed(path, number, line, expected, remedy)
 
 
 def _clicked(count: bool, slate: list[int], clicked: Iterable[int], *beside: str) -> Impression:
@@ -128,17 +138,7 @@ def _clicked(count: bool, slate: list[int], clicked: Iterable[int], *beside: str
     return (slate, [clicks[document] for document in slate], *beside), dict(+left_out)
 
 
-_CLICK = re.compile(r"([^\t]*)\t([^\t]+)\t([^\t]*)\t(\d{1,18})[\t ](\d+)\t(\S.*)")
-
-
-class Click(NamedTuple):
-    """A line of the log. rank: of the result, from 1; order: of the click among those of this query."""
-
-    time: str
-    user: str
-    query: str
-    rank: int
-    url: str
+_CLICK = re.compile(r"(?P<time>[^\t]*)\t([^\t]+)\t([^\t]*)\t(?P<rank>\d{1,18})[\t ]\d+\t(?P<url>\S.*)")
 
 
 @READERS.register
@@ -180,37 +180,25 @@ def _is_sogou(beginning: Beginning) -> dict[str, Any] | None:
 
 def _of_sogou(encoding: str, path: str) -> Iterator[Impression]:
     """Yield the impressions of a file."""
-    left_out = Counter[str]()
-    for (user, query), clicks in groupby(_sogou_clicks(encoding, path), lambda click: (click.user, click.query)):
-        found, time = dict[int, str](), ""
+    left_out, expected = Counter[str](), "'time TAB user TAB [query] TAB rank TAB order TAB url'"
+    how = "correct the line, or name the encoding: sogou(encoding='utf-8')", encoding, "backslashreplace"
+    for (user, asked), clicks in groupby(
+        _matches(path, _CLICK, bool, expected, *how), lambda click: click.groups()[1:3]
+    ):
+        found, time, query = dict[int, str](), "", asked.removeprefix("[").removesuffix("]")
         for click in clicks:
-            time = time or click.time
-            if not 1 <= click.rank <= _LOWEST:
+            time, rank = time or click["time"], int(click["rank"])
+            if not 1 <= rank <= _LOWEST:
                 left_out["click-below"] += 1
-            elif click.rank in found:
+            elif rank in found:
                 left_out["click-repeated"] += 1
             else:
-                found[click.rank] = click.url
+                found[rank] = click["url"]
         ranks = range(1, max(found, default=0) + 1)
         slate, clicked = [found.get(rank) for rank in ranks], [1.0 if rank in found else None for rank in ranks]
         if found:  # what was left out of others is counted with the next
             yield (slate, clicked, query, user, time), dict(left_out)
             left_out.clear()
-
-
-def _sogou_clicks(encoding: str, path: str) -> Iterator[Click]:
-    """Yield the clicks of a file."""
-    for number, line in lines(path, encoding, "backslashreplace"):
-        if not line.strip():
-            continue
-        match = _CLICK.fullmatch(line.rstrip("\r\n"))
-        if match is None:
-            expected = "'time TAB user TAB [query] TAB rank TAB order TAB url'"
-            raise malformed(
-                path, number, line, expected, "correct the line, or name the encoding: sogou(encoding='utf-8')"
-            )
-        time, user, query, rank, _, url = match.groups()
-        yield Click(time, user, query.removeprefix("[").removesuffix("]"), int(rank), url)
 
 
 @READERS.register

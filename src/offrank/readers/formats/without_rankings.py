@@ -95,21 +95,6 @@ def _of_otto(beginning: Beginning) -> Mapping[str, Any] | None:
     return {} if fields == {"session", "aid", "ts", "type"} else None
 
 
-@lacking(
-    "none",
-    "Outbrain's displays have no positions: which ad stood where is unknown, so no ranking can be evaluated and no "
-    "click model of ranks fitted",
-    f"{_LOG}; the click rate of each ad is the mean of 'clicked' over its rows",
-    columns=("display_id", "ad_id", "clicked"),
-)
-def outbrain(source: Any, **_how: Any) -> Any:
-    """Refuse Outbrain's `clicks_train.csv` (Kaggle 2016): the ads of each display and the one clicked, no positions.
-
-    Raises:
-        LogError: always.
-    """
-
-
 @lacking("none", "RecBole's interactions are what users did, not lists that were shown")
 def recbole(source: Any, **_how: Any) -> Any:
     """Refuse RecBole's atomic files (`.inter`, typed names such as `user_id:token`), with what they lack.

@@ -372,10 +372,9 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
         roles.if_sure(role, named, "propensity")
     pool = lists.get(roles.found["candidates"].column) if "candidates" in roles.found else None
     able = [name for name in listed if names.parts(name)[-1:] == ["p"] and "slot_propensity" not in roles.found]
-    if len(able) == 1 and pool is not None:
-        left = pool.lists.lengths[shown.row] - shown.place
-        if like_draws(listed[able[0]], shown.place, left):
-            roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
+    left = None if pool is None else pool.lists.lengths[shown.row] - shown.place
+    if len(able) == 1 and left is not None and like_draws(listed[able[0]], shown.place, left):
+        roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
 
 
 def _sorted(one: ListColumn) -> bool:
