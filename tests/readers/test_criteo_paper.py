@@ -17,7 +17,7 @@ from offrank.errors import EmptyLogError, LogError, RowError, UsageError
 from offrank.log.batch import LogBatch
 from offrank.log.source import Needs
 from offrank.readers import criteo_paper
-from offrank.readers.formats.criteo_paper import PaperTable, category_indices
+from offrank.readers.formats.criteo import PaperTable, category_indices
 from offrank.readers.text import line_blocks
 from offrank.readers.wide import WideLog
 from offrank.simulation.adverts import AdvertWorld

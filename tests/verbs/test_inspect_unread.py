@@ -113,8 +113,10 @@ def test_few_random_rows_of_kuairand_do_not_tell_the_pool(videos: int, known: bo
     if known:
         assert offrank.evaluate(path, "uniform", "logged", ["ips"])["ips"].n == 200
         return
-    with pytest.raises(LogError, match="200 rows that were shown at random, too few to tell the pool"):
+    path.write_text(path.read_text(encoding="utf-8") + rows[0].replace(",1,1\n", ",0,1\n") * 3, encoding="utf-8")
+    with pytest.raises(LogError, match="200 rows that were shown at random, too few to tell the pool") as error:
         offrank.read_log(path)
+    assert "The other 3 rows were not drawn" in error.value.message
 
 
 def test_a_table_with_a_reward_and_no_clicks_gets_an_answer() -> None:

@@ -8,14 +8,14 @@ from ..language.registry import later as _later
 
 if TYPE_CHECKING:
     from .formats.bandit_logs import open_bandit as open_bandit
-    from .formats.clax import clax as clax
     from .formats.criteo import criteo as criteo
-    from .formats.criteo_paper import criteo_paper as criteo_paper
+    from .formats.criteo import criteo_paper as criteo_paper
     from .formats.registry import READERS as READERS
     from .formats.registry import Reader as Reader
     from .formats.search_sessions import sogou as sogou
     from .formats.search_sessions import tiangong as tiangong
     from .formats.search_sessions import yandex as yandex
+    from .formats.training_files import clax as clax
     from .log import read_log as read_log
     from .svmlight import read_svmlight as read_svmlight
     from .svmlight import write_svmlight as write_svmlight
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from .trec import write_trec as write_trec
 
 
-_HOMES = {name: f"formats.{name}" for name in ("clax", "criteo", "criteo_paper")}
-_HOMES |= {"open_bandit": "formats.bandit_logs"} | dict.fromkeys(
-    ("sogou", "tiangong", "yandex"), "formats.search_sessions"
-)
-_HOMES |= {"READERS": "formats.registry", "Reader": "formats.registry", "read_log": "log"}
+_FORMATS = {"bandit_logs": "open_bandit", "criteo": "criteo criteo_paper", "registry": "READERS Reader"}
+_FORMATS |= {"search_sessions": "sogou tiangong yandex", "training_files": "clax"}
+_HOMES = {name: f"formats.{home}" for home, names in _FORMATS.items() for name in names.split()} | {"read_log": "log"}
 _HOMES |= {f"{job}_{kind}": kind for job in ("read", "write") for kind in ("svmlight", "trec")}
 __all__ = [*_HOMES]  # noqa: PLE0604
 

@@ -228,13 +228,15 @@ def kuairand(source: Any, *, clicks: str = "is_click", invalid: Invalid = "raise
     """
     rows = _KUAIRAND.rows(_random_logs(source))
     refuse_lacking(rows, (clicks,), _RANDOM_LOGS)
-    shown = [np.asarray(piece.data.column("video_id")) for piece in all_pieces(rows, ("video_id",))]
-    videos, draws = np.unique(np.concatenate(shown)), sum(map(len, shown))
+    pieces = [*all_pieces(rows, ("video_id",))]
+    videos = np.unique(np.concatenate([np.asarray(piece.data.column(0)) for piece in pieces]))
+    draws = sum(len(piece.rows) for piece in pieces)
+    recommended = sum(piece.skipped.get(NOT_DRAWN.code, 0) for piece in pieces)
     if (unseen := len(videos) * (1 - 1 / len(videos)) ** draws) > _UNSEEN:
         raise LogError(
             f"{rows.describe()} has {draws:,} rows that were shown at random, too few to tell the pool that their "
             f"videos were drawn from: so many draws from the {len(videos):,} videos that they show would leave about "
-            f"{max(unseen, 1):,.0f} unseen",
+            f"{max(unseen, 1):,.0f} unseen. The other {recommended:,} rows were not drawn",
             _RANDOM_LOGS,
         )
     computed: dict[str, Computed] = {"slate": one_each("video_id"), "clicks": one_each(clicks)}
