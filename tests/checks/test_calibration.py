@@ -219,7 +219,7 @@ def test_how_many_rows_are_kept() -> None:
 
     def kept(kept: int, cells: int = 10_000) -> np.ndarray:
         fold = SampledRowsFold(Needs(scores=frozenset(["score"])), kept, cells=cells)
-        return fold.of(rows).key
+        return fold.result(fold.of(rows)).key
 
     every = np.sort(kept(kept=1_000))
     assert len(every) == 200

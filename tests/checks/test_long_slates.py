@@ -48,7 +48,7 @@ def test_long_rows_do_not_displace_short_ones() -> None:
     [batch] = source.select(Needs()).batches(0)
     lengths = np.array([30, 1_200, 30, 1_200])
     mixed = replace(batch, contexts=replace(batch.contexts, length=lengths, size=lengths))
-    kept = fold.of(mixed)
+    kept = fold.result(fold.of(mixed))
     assert (sorted(kept.contexts.length.tolist()), kept.read, kept.large) == ([30, 30], 4, 2)
     twice = total(fold.add(kept, mixed), fold.of(mixed))
     assert (twice.read, twice.large) == (12, 6)

@@ -125,5 +125,5 @@ def refuse_sampled(batch: LogBatch) -> None:
     Raises:
         LogError: see above.
     """
-    if batch.sampled:
+    if (batch.inclusion != 1).any():
         raise LogError("bounds need every impression, but this log keeps only a sample of its rows", "give all rows")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -84,16 +85,17 @@ class CalibrationFold(Fold):
         """The fold that keeps them."""
         return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
-    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
+    def add(self, part: Any, batch: LogBatch) -> Any:
         return self.sampled.add(part, batch)
 
-    def result(self, state: SampledRows) -> Frequency | None:
-        """Return the comparison with the largest deviation, None if there is nothing to compare.
+    def result(self, part: Any) -> Frequency | None:
+        """Return the comparison with the largest deviation, None if there is nothing to compare; also of sampled rows.
 
         Raises:
             AbilityError: the policy cannot compute the probability of an item at a rank in these contexts, or all of
                 them are too large.
         """
+        state: SampledRows = part if isinstance(part, SampledRows) else self.sampled.result(part)
         if not len(state):
             if state.read:
                 raise AbilityError(

@@ -131,7 +131,7 @@ class AlongFold(Fold):
         return own | (self.weights.needs() if self.weights else own)
 
     def of(self, batch: LogBatch) -> ChunkSums:
-        place, seen, values, first = batch.row, np.zeros(2), batch.inverse_inclusion, 0
+        place, seen, values, first = batch.row, np.zeros(2), 1 / batch.inclusion, 0
         arms = 1 if self.arms is None else len(self.arms.policies)
         sums = np.zeros((max(len(self.clusters), 1), 2, arms, BUCKETS, CHUNKS))
         if self.time:

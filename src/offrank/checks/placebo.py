@@ -65,7 +65,7 @@ class PlaceboFold(Fold):
             weight = overlap_weights(
                 *(np.where(second == mine, laws[other][rows], laws[one][rows]) for mine in (True, False))
             )
-            weight *= batch.inverse_inclusion[rows]
+            weight /= batch.inclusion[rows]
             for column, bucket in zip(sums, buckets, strict=True):
                 cell = 2 * bucket[rows] + second
                 for place, each in enumerate((weight, weight * outcome[rows])):

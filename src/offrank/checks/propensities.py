@@ -95,7 +95,7 @@ class UniformWeightsFold(Fold):
         ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
         values = np.empty((len(batch), 2))
         values[:, 0], values[:, 1] = 1.0, np.exp(np.minimum(ratio, 300, out=ratio), out=ratio)
-        if batch.sampled:
+        if (batch.inclusion != 1).any():
             values = np.minimum(values, _LARGEST * batch.inclusion[:, None]) / batch.inclusion[:, None]
         return Sample.of(values, batch.row)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..sums.base import Fold
-from ..sums.sampled import SampledRows, SampledRowsFold
+from ..sums.sampled import SampledRows, SampledRowsFold, row_contents
 from . import _kernels
 from .duplicates import content_keys, set_keys
 from .repeats import ENOUGH, By, RepeatRows, repeats, shown_in
@@ -59,7 +59,7 @@ class WholeContextsFold(Fold):
         """Return the name of the key, another for each kind of context: equal folds of a pass share their limit."""
         return f" group of {self.by}"
 
-    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
+    def add(self, part: Any, batch: LogBatch) -> Any:
         contexts = batch.contexts
         names = [*self.groups, *(() if self.by == "candidates" else (self.by,))]
         codes = batch.dependent(names)
@@ -69,7 +69,12 @@ class WholeContextsFold(Fold):
         content = batch.once("contents", lambda: content_keys(batch))
         keys = {name: codes[name].view(np.int64) for name in self.groups}
         keys |= {_CONTENT: content.view(np.int64), self._group: key.view(np.int64)}
-        return self.sampled.add(part, replace(batch, contexts=replace(contexts, keys=keys)))
+        some = replace(batch, contexts=replace(contexts, keys=keys))
+        some.known["content"] = row_contents(batch)  # of the batch as it is
+        return self.sampled.add(part, some)
+
+    def result(self, part: Any) -> SampledRows:
+        return self.sampled.result(part)
 
 
 @dataclass(frozen=True)

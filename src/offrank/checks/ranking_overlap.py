@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class RankingOverlapFold(Fold):
     read: Needs
     kept: int = SAMPLED
 
-    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
+    def add(self, part: Any, batch: LogBatch) -> Any:
         wanted = reduce(Needs.__or__, self.able.values(), Needs())
         return SampledRowsFold(wanted, self.kept if self.able else 0, cells=_CELLS).add(part, batch)
 
@@ -66,7 +67,8 @@ class RankingOverlapFold(Fold):
                     found[number] = wanted
         return found
 
-    def result(self, state: SampledRows) -> list[RankingOverlap | None]:
+    def result(self, part: Any) -> list[RankingOverlap | None]:
+        state: SampledRows = SampledRowsFold(self.read).result(part)
         batch = LogBatch(state.contexts, Shown(state.slates), None, None, state.inclusion, state.key)
         return [
             self._overlap(policy, batch) if number in self.able else None for number, policy in enumerate(self.policies)

@@ -121,7 +121,7 @@ class RepeatsFold(Fold):
             rows = rows[key[rows] <= np.partition(key[rows], self.kept - 1)[self.kept - 1]]
         rows = rows[_ordered(key[rows], content[rows])[: self.kept]]
         shown, listed = shown_in(batch.contexts, batch.slates, rows)
-        propensity, inverse = self._propensities(batch, rows), batch.inverse_inclusion[rows]
+        propensity, inverse = self._propensities(batch, rows), 1 / batch.inclusion[rows]
         found = RepeatRows(key[rows], shown, content[rows], propensity, inverse, listed, self.kept)
         merged: RepeatRows = added(batch, self, part, found, self.kept)
         return merged

@@ -47,7 +47,7 @@ class KeptFold(Fold):
         p, reward = batch.inclusion, batch.reward
         with np.errstate(over="ignore"):
             found[3, :4] = len(p), reward.sum(), (reward**2).sum(), np.count_nonzero(reward > 0)
-        if not batch.sampled:
+        if (batch.inclusion == 1).all():
             found[:3] += np.bincount(kind, minlength=3)[:, None] * np.array([1, 1, 0, 1, 1])
             return found
         for column, values in enumerate((np.ones(len(p)), 1 / p, (1 - p) / p**2, p, p**2)):

@@ -95,7 +95,7 @@ class ImpressionsFold(Fold):
     """Reduces batches to `Impressions`."""
 
     def of(self, batch: LogBatch) -> Impressions:
-        ranks, inverse = np.zeros((0, 6)), batch.inverse_inclusion
+        ranks, inverse = np.zeros((0, 6)), 1 / batch.inclusion
         if batch.clicks is not None:
             ranks = np.zeros((batch.clicks.shape[1], 6))
             _kernels.rank_sums(batch.clicks, batch.contexts.length, inverse, ranks)
@@ -140,7 +140,7 @@ class TiesFold(Fold):
         return reduce(Needs.__or__, (policy.reads("rank_probs") for policy in self.policies), Needs())
 
     def of(self, batch: LogBatch) -> Floats:
-        h = batch.inverse_inclusion
+        h = 1 / batch.inclusion
         return np.array([*(h[policy.tied(batch)].sum() for policy in self.policies), h.sum()])
 
     def result(self, found: Floats) -> dict[Policy, float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -62,9 +63,9 @@ class DesignFold(SampledRowsFold):
         """The columns to read."""
         return self.wanted
 
-    def result(self, state: SampledRows) -> tuple[Design | None, ...]:
+    def result(self, part: Any) -> tuple[Design | None, ...]:
         known: _Known = {}
-        found = []
+        state, found = super().result(part), []
         for pair in self.layout.pairs:
             made = None
             if pair.number in self.able and state.inclusion.size:

@@ -101,7 +101,7 @@ class SumsFold(Fold):
         summed: Any = batch.summed
         log, columns = summed.batch, summed.columns
         rows = np.arange(len(log.row)) if summed.rows is None else summed.rows
-        length, clicks, inverse = log.contexts.length, log.clicks, log.inverse_inclusion
+        length, clicks, inverse = log.contexts.length, log.clicks, 1 / log.inclusion
         out = ByName(columns, np.zeros(columns.width(min(log.slates.shape[1], BLOCKS))))
         known = clicks is not None
         kind = log.click_sums.kind if known else np.zeros(len(log), np.int64)

@@ -74,7 +74,7 @@ class TermsFold(Fold):
         rewards: dict[Name, Any] = {REWARD: reward, CLICKS: clicks}
         earned = tuple((terms, rewards[pair.outcome]) for terms, pair in zip(every, layout.pairs, strict=True))
         summed = EffectiveSizeTerms(layout.summed, batch, (reward, clicks), earned)
-        if batch.sampled:
+        if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
         column, row = _kernels.settle(values.T, 1 / LARGEST, LARGEST)
         if row >= 0:

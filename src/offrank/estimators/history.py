@@ -73,7 +73,7 @@ class ArmRows:
             sure &= certainly
         documents = [np.where(one >= 0, shown_keys(contexts, one, LEARNT_BY), PAD) for one in lists]
         clicks = np.zeros(lists[0].shape) if batch.clicks is None else batch.clicks[:, : contexts.slots]
-        known = hashed(batch.row), arms.arms(contexts), batch.inverse_inclusion, batch.reward, sure
+        known = hashed(batch.row), arms.arms(contexts), 1 / batch.inclusion, batch.reward, sure
         return cls(*known, np.stack(documents, axis=1), clicks)
 
     def take(self, rows: NDArray[Any]) -> ArmRows:

@@ -170,7 +170,7 @@ class HeaviestFold(Fold):
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             with np.errstate(over="ignore"):
-                size = np.abs((terms.weight / batch.inclusion if batch.sampled else terms.weight).astype(np.float32))
+                size = np.abs((terms.weight / batch.inclusion).astype(np.float32))
                 known = np.abs(found[number][:, 0].astype(np.float32))
             if len(known) == self.keep:  # few rows of the batch are as heavy as these
                 least = known.min()

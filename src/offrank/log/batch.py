@@ -306,13 +306,3 @@ class LogBatch:
         found = ClickSums(np.empty(len(self.row)), np.empty(len(self.row), np.int64))
         _kernels.click_sums(self.clicks, *found)
         return found
-
-    @cached_property
-    def sampled(self) -> bool:
-        """Whether any impression was kept with a probability other than 1."""
-        return bool((self.inclusion != 1).any())
-
-    @cached_property
-    def inverse_inclusion(self) -> Floats:
-        """[n] how many impressions before sub-sampling each stands for."""
-        return 1 / self.inclusion

@@ -127,7 +127,7 @@ class _SharesFold(Fold):
     def of(self, batch: LogBatch) -> Moments:
         self.arms.refuse_unknown(batch)
         each = self.arms.arms(batch.contexts)[:, None] == np.arange(len(self.arms.policies))
-        return MomentsFold().of(Sample.of(each * batch.inverse_inclusion[:, None], batch.row))
+        return MomentsFold().of(Sample.of(each / batch.inclusion[:, None], batch.row))
 
     def result(self, found: Moments) -> tuple[float, ...]:
         return tuple((found.sums / found.sums.sum()).tolist())

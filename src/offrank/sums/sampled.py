@@ -1,4 +1,8 @@
-"""Random samples of a log's rows and keys, the same under any partition and order: those with the smallest hashes."""
+"""Random samples of a log's rows and keys, the same under any partition and order: those with the smallest hashes.
+
+Rows are told apart by what they say. Where many say the same, those of the smallest hashes would be copies of a few:
+then their numbers tell them apart, and the sample is another one in another order of the log.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.contexts import contexts_of_rows, joined_contexts, stacked
-from ..log.hashing import hashed
+from ..log.hashing import feature_hashes, hashed
 from ..log.source import Needs
-from .base import Fold, total
+from .base import Fold, Unavailable, total
 
 KEPT = 8192
 """Number of rows kept: enough to detect counts that are a few per cent off."""
@@ -21,18 +25,56 @@ CELLS = 600_000
 """Largest number of candidate-rank pairs in them: computing their probabilities takes half a second."""
 LARGEST_ROW = 1_000_000
 """Largest number of candidate-rank pairs of a sampled row: those of 10,000 candidates at 10,000 ranks fill 800 MB."""
+COPIES = 0.02
+"""Share of the sampled rows that may say what another one says."""
+_TELLING, _MANY = 1000, 0.1
+"""Rows of a part of which so large a share are copies that no other part is waited for: copies cost time."""
+_COPIES = Unavailable("many rows say the same")
+Keys = NDArray[np.uint64]
+_SAID = "content"
 _LAST = np.uint64(0xFFFFFFFF)
+
+
+def row_contents(batch: LogBatch, read: Needs | None = None) -> Keys:
+    """[n] hashes of what rows say of their context: the probabilities, scores and features of what was shown.
+
+    Not of ids of items, under which the same log would be another, nor of outcomes, which nothing random may follow.
+    read: the columns that count, by default all that were read.
+    """
+    if read is None and _SAID in batch.known:
+        known: Keys = batch.known[_SAID]
+        return known
+    contexts, there, written = batch.contexts, batch.slates >= 0, dict(sorted(batch.shown.written.items()))
+    rows, places = np.arange(len(batch.row))[:, None], np.maximum(batch.slates, 0)
+    beside = (
+        [one if one.ndim == 2 else one[:, None] for one in written.values() if one.ndim < 3] if read is None else []
+    )
+    names = contexts.scores.keys() if read is None else contexts.scores.keys() & read.scores
+    beside += [contexts.scores[name][rows, places] for name in sorted(names)]
+    if contexts.features is not None and (read is None or "features" in read.roles):
+        found = contexts.features
+        given = (found.first, contexts.size, found.offsets, found.indices, found.values)
+        beside.append(feature_hashes(*given, contexts.candidates.shape[1])[rows, places].view(np.float64))
+    key = contexts.length.astype(np.uint64)
+    for values in beside:  # as wide as the batch, which may not matter; 0 and -0 are one
+        for slot, column in enumerate(values.T):
+            bits = np.where(there[:, slot], column + 0.0, 0.0).view(np.uint64)
+            key += np.where(there[:, slot], hashed(key ^ (bits + np.uint64(slot))), np.uint64(0))
+    if read is None:
+        batch.known[_SAID] = hashed(key)
+    return hashed(key)
 
 
 @dataclass(frozen=True)
 class SampledRows:
-    """Rows in the order of their hashes: key [n], slates [n, k] of candidate indices, inclusion [n], and contexts.
+    """Rows in the order of their hashes: key [n], of one key by tie [n]; slates [n, k], inclusion [n], and contexts.
 
     read: number of rows read. large: of these, those of more than `LARGEST_ROW` cells, which are never kept. limit: the
     smallest hash left out, all ones if none was. kept, cells, each: as in `SampledRowsFold`.
     """
 
     key: NDArray[np.uint64]
+    tie: NDArray[np.uint64]
     slates: Integers
     inclusion: Floats
     contexts: Contexts
@@ -51,14 +93,16 @@ class SampledRows:
         counts: dict[str, Any] = {"read": self.read + other.read, "limit": limit, "large": self.large + other.large}
         if not len(self.key) or not len(other.key):
             return replace(self if len(self.key) else other, **counts)
-        key, contexts = np.concatenate([self.key, other.key]), joined_contexts([self.contexts, other.contexts])
+        key, tie = (np.concatenate([vars(self)[name], vars(other)[name]]) for name in ("key", "tie"))
+        contexts = joined_contexts([self.contexts, other.contexts])
         slates = stacked([self.slates, other.slates], contexts.slots, -1)
         inclusion = np.concatenate([self.inclusion, other.inclusion])
-        both = replace(self, key=key, slates=slates, inclusion=inclusion, contexts=contexts, **counts)
-        order, limit = _least(self, key, contexts.size, contexts.length, limit)
+        both = replace(self, key=key, tie=tie, slates=slates, inclusion=inclusion, contexts=contexts, **counts)
+        order, limit = _least(self, key, tie, contexts.size, contexts.length, limit)
         contexts = contexts_of_rows(contexts, order)
         rows: dict[str, Any] = {
             "key": key[order],
+            "tie": tie[order],
             "slates": slates[order, : contexts.slots],
             "inclusion": inclusion[order],
         }
@@ -80,42 +124,67 @@ class SampledRowsFold(Fold):
     each: Literal["candidate", "rank"] = field(default="rank", kw_only=True)
     by: str | None = field(default=None, kw_only=True)
 
-    def add(self, part: SampledRows | None, batch: LogBatch) -> SampledRows:
-        contexts, limit = batch.contexts, NO_LIMIT if part is None else part.limit
-        limit = limit if batch.limits is None else min(limit, batch.limits.of(self))
-        key = batch.once("hashed", lambda: hashed(batch.row))
-        if self.by is not None:
-            key = (hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
-        chosen, large = (key < limit) & bool(self.kept), 0
-        if self.each == "rank":  # a row's candidates at all ranks have to fit in memory
-            fits = contexts.size * contexts.length <= LARGEST_ROW
-            chosen, large = chosen & fits, len(key) - int(np.count_nonzero(fits))
-        rows = np.flatnonzero(chosen)  # few, once this or another part is full
-        if part is not None and not len(rows):
-            return replace(part, read=part.read + len(batch.row), limit=limit, large=part.large + large)
-        if len(rows) > self.kept:  # one more than is kept gives the limit
-            rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
-        order, limit = _least(self, key[rows], contexts.size[rows], contexts.length[rows], limit)
-        kept = rows[order]
-        some = contexts_of_rows(contexts, kept, self.wanted)
-        slots = int(some.length.max(initial=0))
-        found = key[kept], batch.slates[kept, :slots], batch.inclusion[kept], some
-        rule = self.kept, self.cells, self.each
-        whole: SampledRows = total(part, SampledRows(*found, len(batch.row), limit, large, *rule))
-        if batch.limits is not None:
-            batch.limits.note(self, key[rows], self.kept + 1, whole.limit)
-        return whole
+    def add(self, part: dict[str, Any] | None, batch: LogBatch) -> dict[str, Any]:
+        """The sum of two samples, by content and by number; the first is given up where it is of many copies."""
+        found, number = dict(part or {}), batch.once("hashed", lambda: hashed(batch.row))
+        contexts, limits, said = batch.contexts, batch.limits, number
+        for name, fold in ((_SAID, (self, _SAID)), ("number", self)):
+            known, limit = found.get(name), NO_LIMIT if limits is None else limits.of(fold)
+            if isinstance(known, Unavailable) or not limit:  # this part, or another one, has found that
+                found[name] = _COPIES
+                continue
+            if name == _SAID:
+                key, tie = (said := row_contents(batch)), number
+            else:
+                key, tie = number, said
+            limit = limit if known is None else min(limit, known.limit)
+            if self.by is not None:
+                key = (hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
+            chosen, large = (key < limit) & bool(self.kept), 0
+            if self.each == "rank":  # a row's candidates at all ranks have to fit in memory
+                fits = contexts.size * contexts.length <= LARGEST_ROW
+                chosen, large = chosen & fits, len(key) - int(np.count_nonzero(fits))
+            rows = np.flatnonzero(chosen)  # few, once this or another part is full
+            if known is not None and not len(rows):
+                found[name] = replace(known, read=known.read + len(key), limit=limit, large=known.large + large)
+                continue
+            if len(rows) > self.kept:  # one more than is kept gives the limit
+                rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
+            order, limit = _least(self, key[rows], tie[rows], contexts.size[rows], contexts.length[rows], limit)
+            kept = rows[order]
+            again = np.count_nonzero(key[kept[1:]] == key[kept[:-1]])
+            many = name == _SAID and len(kept) >= _TELLING and again > _MANY * len(kept)
+            kept = kept[:0] if many else kept
+            some = contexts_of_rows(contexts, kept, self.wanted)
+            slots = int(some.length.max(initial=0))
+            held = key[kept], tie[kept], batch.slates[kept, :slots], batch.inclusion[kept], some
+            made = SampledRows(*held, len(key), limit, large, self.kept, self.cells, self.each)
+            found[name] = _COPIES if many else total(known, made)
+            if limits is not None:
+                limits.note(fold, key[rows], self.kept + 1, np.uint64(0) if many else found[name].limit)
+        return found
+
+    def result(self, part: dict[str, Any]) -> Any:
+        """The sampled rows: by what they say, unless many say the same, of a few contents or of one with many rows."""
+        said, numbered = part[_SAID], part["number"]
+        if isinstance(said, Unavailable) or len(said.key) < (1 - COPIES) * len(numbered.key):  # a heap is not kept
+            return numbered
+        copies = (np.count_nonzero(one[1:] == one[:-1]) for one in (said.key, np.sort(numbered.tie)))
+        return numbered if sum(copies) > COPIES * len(said.key) else said
 
 
 def _least(
-    rule: SampledRows | SampledRowsFold, key: NDArray[np.uint64], size: Integers, length: Integers, limit: np.uint64
+    rule: SampledRows | SampledRowsFold, key: Keys, tie: Keys, size: Integers, length: Integers, limit: np.uint64
 ) -> tuple[Integers, np.uint64]:
-    """The rows that are kept, at least one, in the order of their keys, and the smallest key left out."""
+    """The rows that are kept, in the order of their keys, and the smallest key left out."""
     order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.lexsort((tie, key))
     each = (size * length if rule.each == "rank" else size)[order]
     fits = max(int((np.cumsum(each)[: rule.kept] <= rule.cells).sum()), 1)
-    fits = min(fits, int((key < limit).sum()))
-    return order[:fits], min(limit, key[order[fits]]) if fits < len(order) else limit
+    limit = min(limit, key[order[fits]]) if fits < len(order) else limit
+    return order[: int(np.searchsorted(key[order], limit))], limit  # rows of one key are kept or left out together
 
 
 @dataclass(frozen=True)
