@@ -48,9 +48,10 @@ def test_long_rows_do_not_displace_short_ones() -> None:
     [batch] = source.select(Needs()).batches(0)
     lengths = np.array([30, 1_200, 30, 1_200])
     mixed = replace(batch, contexts=replace(batch.contexts, length=lengths, size=lengths))
-    kept = fold.result(fold.of(mixed))
+    state = fold.of(mixed)
+    kept = fold.result(state)
     assert (sorted(kept.contexts.length.tolist()), kept.read, kept.large) == ([30, 30], 4, 2)
-    twice = total(fold.add(kept, mixed), fold.of(mixed))
+    twice = fold.result(total(fold.add(state, mixed), fold.of(mixed)))
     assert (twice.read, twice.large) == (12, 6)
 
 

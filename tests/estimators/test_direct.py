@@ -37,8 +37,8 @@ from offrank.reward_models.click_model import predicted
 from offrank.simulation import SearchWorld
 from offrank.testing.exact import MemorySource, World
 from offrank.testing.laws import Situation, law
-from offrank.testing.users import position_based_clicks
 from tests.estimators.models import Positions, Reading, fitted
+from tests.exact.users import position_based_clicks
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world
 
 RIGHT = fitted(Positions(EXAMINATION), RELEVANCE)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 
 from offrank.policies import Policy
 from offrank.testing import Situation, World, law
-from offrank.testing.strategies import all_policies, logging_policies, situations
-from offrank.testing.users import position_based_clicks, whole_slate_clicks
 from offrank.verbs.estimate import estimate
+from tests.exact.users import position_based_clicks, whole_slate_clicks
+from tests.strategies import all_policies, logging_policies, situations
 
 RELEVANCE = ((0.9, 0.1, 0.5, 0.3),)
 CURVE = (1.0, 0.7, 0.4, 0.2)

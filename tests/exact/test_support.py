@@ -11,8 +11,8 @@ from offrank.estimators import estimator
 from offrank.policies import policy
 from offrank.testing.exact import World
 from offrank.testing.laws import Law, Situation, law
-from offrank.testing.users import position_based_clicks
 from offrank.verbs.evaluate import evaluate
+from tests.exact.users import position_based_clicks
 from tests.exact.worlds import EXAMINATION, world
 
 RELEVANCE = ((0.9, 0.5, 0.7, 0.2),)

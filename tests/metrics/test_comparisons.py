@@ -21,7 +21,7 @@ from offrank.policies.uniform import Uniform
 from offrank.testing.conformance import check_fold
 from offrank.testing.exact import World
 from offrank.testing.laws import Situation
-from offrank.testing.users import position_based_clicks
+from tests.exact.users import position_based_clicks
 from tests.exact.worlds import world
 from tests.metrics.enumerated import algorithm_2, disagreement, hinge, logistic, redrawn, reordered, shuffled
 

@@ -21,8 +21,8 @@ from offrank.sums.base import Fold, OptionalFold, Sample, Unavailable
 from offrank.sums.counts import KeyedCounts, join, summed
 from offrank.sums.group_by import Grouping, by_column, by_slots, with_groups
 from offrank.testing import check_fold
-from offrank.testing.strategies import weighted_samples
 from tests.exact.worlds import EXAMINATION, world
+from tests.strategies import weighted_samples
 
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 SAMPLE_FOLDS: dict[str, Fold] = {

@@ -26,7 +26,7 @@ from offrank.sums import group_by as group_by_module
 from offrank.sums.base import Unavailable, total
 from offrank.sums.buckets import ClusterSums
 from offrank.sums.clusters import Clusters
-from offrank.testing.strategies import weighted_samples
+from tests.strategies import weighted_samples
 
 
 def keyed(values: np.ndarray) -> Sample:

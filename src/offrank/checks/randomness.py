@@ -19,7 +19,7 @@ from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..sums.base import Fold
-from ..sums.sampled import SampledRows, SampledRowsFold, row_contents
+from ..sums.sampled import SampledRows, SampledRowsFold
 from . import _kernels
 from .duplicates import content_keys, set_keys
 from .repeats import ENOUGH, By, RepeatRows, repeats, shown_in
@@ -69,9 +69,7 @@ class WholeContextsFold(Fold):
         content = batch.once("contents", lambda: content_keys(batch))
         keys = {name: codes[name].view(np.int64) for name in self.groups}
         keys |= {_CONTENT: content.view(np.int64), self._group: key.view(np.int64)}
-        some = replace(batch, contexts=replace(contexts, keys=keys))
-        some.known["content"] = row_contents(batch)  # of the batch as it is
-        return self.sampled.add(part, some)
+        return self.sampled.add(part, replace(batch, contexts=replace(contexts, keys=keys)))
 
     def result(self, part: Any) -> SampledRows:
         return self.sampled.result(part)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.contexts import contexts_of_rows, joined_contexts, stacked
-from ..log.hashing import feature_hashes, hashed
+from ..log.hashing import hashed
 from ..log.source import Needs
 from .base import Fold, Unavailable, total
 
@@ -35,34 +35,23 @@ _SAID = "content"
 _LAST = np.uint64(0xFFFFFFFF)
 
 
-def row_contents(batch: LogBatch, read: Needs | None = None) -> Keys:
-    """[n] hashes of what rows say of their context: the probabilities, scores and features of what was shown.
+def row_contents(batch: LogBatch) -> Keys:
+    """[n] hashes of what rows say of their context: the probabilities and the scores of what was shown.
 
     Not of ids of items, under which the same log would be another, nor of outcomes, which nothing random may follow.
-    read: the columns that count, by default all that were read.
     """
-    if read is None and _SAID in batch.known:
-        known: Keys = batch.known[_SAID]
-        return known
-    contexts, there, written = batch.contexts, batch.slates >= 0, dict(sorted(batch.shown.written.items()))
-    rows, places = np.arange(len(batch.row))[:, None], np.maximum(batch.slates, 0)
-    beside = (
-        [one if one.ndim == 2 else one[:, None] for one in written.values() if one.ndim < 3] if read is None else []
-    )
-    names = contexts.scores.keys() if read is None else contexts.scores.keys() & read.scores
-    beside += [contexts.scores[name][rows, places] for name in sorted(names)]
-    if contexts.features is not None and (read is None or "features" in read.roles):
-        found = contexts.features
-        given = (found.first, contexts.size, found.offsets, found.indices, found.values)
-        beside.append(feature_hashes(*given, contexts.candidates.shape[1])[rows, places].view(np.float64))
-    key = contexts.length.astype(np.uint64)
-    for values in beside:  # as wide as the batch, which may not matter; 0 and -0 are one
-        for slot, column in enumerate(values.T):
-            bits = np.where(there[:, slot], column + 0.0, 0.0).view(np.uint64)
-            key += np.where(there[:, slot], hashed(key ^ (bits + np.uint64(slot))), np.uint64(0))
-    if read is None:
+    if _SAID not in batch.known:
+        there, places = batch.slates >= 0, np.maximum(batch.slates, 0)
+        beside = [np.take_along_axis(one, places, axis=1) for _, one in sorted(batch.contexts.scores.items())]
+        written = [one for _, one in sorted(batch.shown.written.items())]
+        beside += [one if one.ndim == 2 else one[:, None] for one in written if one.ndim < 3]
+        key = batch.contexts.length.astype(np.uint64)
+        for slot, column in ((slot, column) for one in beside for slot, column in enumerate(one.T)):
+            # 0 and -0 are one number; batches may be wider than a row
+            key = np.where(there[:, slot], hashed(key ^ (column + 0.0).view(np.uint64)), key)
         batch.known[_SAID] = hashed(key)
-    return hashed(key)
+    found: Keys = batch.known[_SAID]
+    return found
 
 
 @dataclass(frozen=True)
@@ -93,20 +82,14 @@ class SampledRows:
         counts: dict[str, Any] = {"read": self.read + other.read, "limit": limit, "large": self.large + other.large}
         if not len(self.key) or not len(other.key):
             return replace(self if len(self.key) else other, **counts)
-        key, tie = (np.concatenate([vars(self)[name], vars(other)[name]]) for name in ("key", "tie"))
+        rows: dict[str, Any] = {
+            name: np.concatenate([vars(self)[name], vars(other)[name]]) for name in ("key", "tie", "inclusion")
+        }
         contexts = joined_contexts([self.contexts, other.contexts])
         slates = stacked([self.slates, other.slates], contexts.slots, -1)
-        inclusion = np.concatenate([self.inclusion, other.inclusion])
-        both = replace(self, key=key, tie=tie, slates=slates, inclusion=inclusion, contexts=contexts, **counts)
-        order, limit = _least(self, key, tie, contexts.size, contexts.length, limit)
-        contexts = contexts_of_rows(contexts, order)
-        rows: dict[str, Any] = {
-            "key": key[order],
-            "tie": tie[order],
-            "slates": slates[order, : contexts.slots],
-            "inclusion": inclusion[order],
-        }
-        return replace(both, **rows, contexts=contexts, limit=limit)
+        order, counts["limit"] = _least(self, rows["key"], rows["tie"], contexts.size, contexts.length, limit)
+        contexts, rows = contexts_of_rows(contexts, order), {name: one[order] for name, one in rows.items()}
+        return replace(self, slates=slates[order, : contexts.slots], contexts=contexts, **rows, **counts)
 
 
 @dataclass(frozen=True)
@@ -133,10 +116,8 @@ class SampledRowsFold(Fold):
             if isinstance(known, Unavailable) or not limit:  # this part, or another one, has found that
                 found[name] = _COPIES
                 continue
-            if name == _SAID:
-                key, tie = (said := row_contents(batch)), number
-            else:
-                key, tie = number, said
+            said = row_contents(batch) if name == _SAID else said
+            key, tie = (said, number) if name == _SAID else (number, said)
             limit = limit if known is None else min(limit, known.limit)
             if self.by is not None:
                 key = (hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))

@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from ..policies.base import Policy
-from ..policies.epsilon import EpsilonUniform
-from ..policies.plackett_luce import PlackettLuce
-from ..policies.ranking import Ranking
-from ..policies.swaps import Swaps
-from ..policies.top import Top
-from ..policies.uniform import Uniform
-from ..sums.base import Sample
-from .laws import Situation
+from offrank.policies.base import Policy
+from offrank.policies.epsilon import EpsilonUniform
+from offrank.policies.plackett_luce import PlackettLuce
+from offrank.policies.ranking import Ranking
+from offrank.policies.swaps import Swaps
+from offrank.policies.top import Top
+from offrank.policies.uniform import Uniform
+from offrank.sums.base import Sample
+from offrank.testing.laws import Situation
 
 
 @st.composite
