@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 from offrank.inference import Inference
 from offrank.inference.kinds import bernstein, bootstrap, normal, studentised
-from offrank.inference.registry import Sampling, Side, student
+from offrank.inference.registry import Sampling, Side
 from offrank.log.batch import Floats
 from offrank.sums import (
     Interval,
@@ -28,6 +28,7 @@ from offrank.sums import (
     relative,
     with_control,
 )
+from offrank.sums.student import student
 
 Z = NormalDist().inv_cdf(0.975)
 LOWER, UPPER = Side(0.1, 0.3), Side(0.25, 0.6)

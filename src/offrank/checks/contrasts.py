@@ -51,5 +51,7 @@ def deviates(rows: Floats, away: Floats, contrasts: Floats, *, in_order: bool = 
 def _student(value: Floats, variance: Floats, freedom: float | Floats) -> Floats:
     """Return [w] Student's ratios as normal deviates."""
     ratio = np.divide(value, np.sqrt(variance), out=np.zeros(len(value)), where=variance > 0)
-    known = np.broadcast_to(freedom, ratio.shape) < math.inf  # the others are normal
-    return np.where(known, of_student(ratio, freedom), ratio)
+    freedom = np.broadcast_to(freedom, ratio.shape)
+    known = freedom < math.inf  # the others are normal
+    ratio[known] = of_student(ratio[known], freedom[known])
+    return ratio

@@ -65,14 +65,18 @@ def _copies_of_all(counts: Integers) -> float:
 
 
 def _copies_of_some(counts: Integers) -> float:
-    from scipy.special import pdtr  # P(Poisson <= count)
-
     once, twice, thrice = (int((counts == count).sum()) for count in (1, 2, 3))
     surely = max(twice - 3 * math.sqrt(twice), 0.0)
     expected = surely**2 / (1.5 * (once + 3 * math.sqrt(once) + 1))
-    if expected <= 0 or pdtr(thrice, expected) >= _CHANCE:
+    if expected <= 0 or _poisson(thrice, expected) >= _CHANCE:
         return 0.0
     return (twice - min(twice, math.sqrt(1.5 * once * thrice))) / float(counts.sum())
+
+
+def _poisson(count: int, mean: float) -> float:
+    """Return the probability of at most so many, where so many on average are expected."""
+    each = np.arange(count + 1)
+    return float(np.exp(each * math.log(mean) - mean - np.cumsum(np.log(np.maximum(each, 1)))).sum())
 
 
 def set_keys(contexts: Contexts, *beside: NDArray[Any]) -> Bits:

@@ -165,10 +165,8 @@ def _top(name: str, sample: _Sampled) -> Top:
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
     """Return a ranker without randomness, and those that shuffle its ranks, or all candidates now and then."""
-    from scipy.special import expit
-
     yield sample.known(base)
-    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), expit, (-_SPAN * 2, _SPAN * 2), sample)
+    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), _share, (-_SPAN * 2, _SPAN * 2), sample)
     slots = sample.rows.contexts.slots
     if slots > 1 and sample.likelihood(Shuffled(base, slots, method="top")) > -math.inf:  # which can show all of theirs
         for block in range(2, min(slots, _LARGEST_BLOCK) + 1):
@@ -208,14 +206,13 @@ def _fitted(
     scale: maps the searched number, between two ends, to the parameter, which is rounded to the
     precision of the sample.
     """
-    from scipy.optimize import minimize_scalar
 
     def likelihood(at: float) -> float:
         return sample.likelihood(make(scale(at)))
 
     if likelihood(sum(ends) / 2) == -math.inf:  # impossible whatever the parameter
         return Drawn(make(scale(ends[1])), -math.inf, -math.inf)
-    best = float(minimize_scalar(lambda at: -likelihood(at), bounds=ends, method="bounded").x)
+    best = highest(likelihood, ends)
     bent = (2 * likelihood(best) - likelihood(best - _STEP) - likelihood(best + _STEP)) / _STEP**2
     away = min(2 / math.sqrt(bent * sample.effective_rows), 1.0) if bent > 0 else 0.0
     ends = scale(best - away), scale(best + away)
@@ -223,6 +220,49 @@ def _fitted(
     known = sample.known(make(found), 1)
     # A temperature of 1 is none, if no other is nearly as likely.
     return replace(known, fitted=not (found == 1.0 and ends[1] <= _SHARP * ends[0]))
+
+
+def highest(function: Callable[[float], float], ends: tuple[float, float]) -> float:
+    """Return where a function with one peak between two ends is highest: by parabolas, else golden sections (Brent)."""
+    low, high = ends
+    best = second = third = low + _SECTION * (high - low)
+    at_best = at_second = at_third = function(best)
+    step = before = 0.0
+    while True:
+        middle, least = (low + high) / 2, _ROUNDING * abs(best) + _PRECISION / 3
+        if abs(best - middle) <= 2 * least - (high - low) / 2:
+            return best
+        right, left = (best - second) * (at_best - at_third), (best - third) * (at_best - at_second)
+        over, under = (best - third) * left - (best - second) * right, 2 * (left - right)
+        over, under = (-over, under) if under > 0 else (over, -under)  # of the top of the parabola through the three
+        inside = under * (low - best) < over < under * (high - best)
+        if abs(before) > least and abs(over) < abs(under * before / 2) and inside:
+            before, step = step, over / under
+            if min(best + step - low, high - best - step) < 2 * least:
+                step = math.copysign(least, middle - best)
+        else:
+            before = (low if best >= middle else high) - best
+            step = _SECTION * before
+        tried = best + (step if abs(step) >= least else math.copysign(least, step))
+        at_tried = function(tried)
+        if at_tried >= at_best:
+            low, high = (best, high) if tried >= best else (low, best)
+            third, at_third, second, at_second = second, at_second, best, at_best
+            best, at_best = tried, at_tried
+            continue
+        low, high = (tried, high) if tried < best else (low, tried)
+        if at_tried >= at_second or second == best:
+            third, at_third, second, at_second = second, at_second, tried, at_tried
+        elif at_tried >= at_third or third in (best, second):
+            third, at_third = tried, at_tried
+
+
+_SECTION, _PRECISION, _ROUNDING = (3 - math.sqrt(5)) / 2, 1e-5, math.sqrt(np.finfo(float).eps)
+"""The golden section; how near the peak is found; the relative step below which a function is flat but for rounding."""
+
+
+def _share(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit))
 
 
 def _short(low: float, value: float, high: float) -> float:

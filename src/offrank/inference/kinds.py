@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from ..sums.estimate import Interval, untransformed
-from .registry import Sampling, interval, student
+from ..sums.student import student
+from .registry import Sampling, interval
 
 
 @interval("normal")

@@ -14,8 +14,9 @@ from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name, Products, mean_of_means
 from ..sums.named_sums import ByName, Sums
+from ..sums.student import student
 from .rare_rewards import Rare, Tail, with_rare
-from .registry import INTERVALS, Sampling, Side, student
+from .registry import INTERVALS, Sampling, Side
 
 MOST = 2.0
 """What a log hides of a target is taken to earn at most this times as much as the rest of it: as far above that as

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
-
-import numpy as np
 
 from ..language.registry import Registry
 from ..log.batch import Floats
@@ -75,12 +72,3 @@ def interval(name: str, *, clusters: bool = True, replicates: bool = False) -> C
         return make
 
     return registered
-
-
-def student(level: float, freedom: float) -> float:
-    """The quantile of Student's distribution, or of the normal one if the degrees of freedom are infinite."""
-    if np.isinf(freedom):
-        return NormalDist().inv_cdf(level)
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, level))

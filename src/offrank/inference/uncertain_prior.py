@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..sums.estimate import Interval
-from .registry import student
+from ..sums.student import student
 
 UNEQUAL = 0.25
 """The most by which the share of the error at one end differs from a half."""

@@ -15,6 +15,7 @@ from typing import Any
 import numba
 from numba.core import config
 from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 _NOWHERE = (
     "compiled code can be stored neither beside the sources nor in your cache folder, so each process compiles it "
@@ -40,7 +41,8 @@ class _Kept(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            rtsys.initialize(target_context)  # all that finished code needs; whoever compiles asks for the rest
+            return self._load_overload(sig, target_context)
         except Exception:  # noqa: BLE001  a file that is no pickle, or half of one, fails in any way
             self.save(self.flush)
             return None

@@ -90,8 +90,12 @@ def _bits(longest):
 @jit
 def duplicates(values, starts, lengths, found):
     """found [n] <- whether a list holds a value twice."""
-    bits = _bits(0 if len(lengths) == 0 else lengths.max())
-    seen, stamp = np.empty(1 << bits, np.int64), np.full(1 << bits, -1)  # the row of each slot: it need not be cleared
+    most = 0
+    for row in range(len(lengths)):
+        most = max(most, lengths[row])
+    bits = _bits(most)
+    seen, stamp = np.empty(1 << bits, np.int64), np.empty(1 << bits, np.int64)
+    stamp[:] = -1  # the row of each slot: it need not be cleared
     for row in range(len(starts)):
         if lengths[row] <= 8:  # nearly always one of 64 bits for each value tells, else comparing all pairs is fast
             before, maybe, twice = np.uint64(0), False, False
@@ -119,9 +123,13 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, out, outsi
 
     outside [n] <- whether an item of the row is not there. twice [2, n] <- whether the row has an item, a value twice.
     """
-    bits = _bits(0 if len(lengths) == 0 else (lengths + item_lengths).max())
+    most = 0
+    for row in range(len(lengths)):
+        most = max(most, lengths[row] + item_lengths[row])
+    bits = _bits(most)
     seen, place = np.empty(1 << bits, np.int64), np.empty(1 << bits, np.int64)
-    stamps = np.full((2, 1 << bits), -1)  # the rows that have a slot's value, and that name it
+    stamps = np.empty((2, 1 << bits), np.int64)  # the rows that have a slot's value, and that name it
+    stamps[:] = -1
     for row in range(len(starts)):
         away, item_again, value_again = False, False, False
         for i in range(lengths[row]):

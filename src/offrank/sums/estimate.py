@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ..errors import NoOverlapError
 from ..log.batch import Floats
 from ..wording import Wording
+from .student import tail
 
 Severity = Literal["note", "warning", "serious"]
 FEW_EFFECTIVE = 100.0
@@ -295,7 +297,6 @@ def _deviate(away: float, skewness: float, freedom: float) -> float:
 
 def of_student(away: Floats, freedom: float | Floats) -> Floats:
     """The standard normal deviates with the same tail probabilities as Student's `away`, at least 0."""
-    from scipy.special import ndtri, stdtr
-
-    tail = stdtr(freedom, -away)
-    return np.where(tail > 0, -ndtri(np.where(tail > 0, tail, 0.5)), away)
+    beyond, normal = tail(away, freedom), NormalDist()
+    deviates = [-normal.inv_cdf(one) if one > 0 else math.nan for one in beyond.ravel().tolist()]
+    return np.where(beyond > 0, np.reshape(deviates, beyond.shape), away)
