@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, RowError
+from ..language.registry import Later
 from ..log.source import Needs, Source
 from ..policies.registry import policy
 from ..readers.beginning import Beginning
-from ..readers.detect import roles_of
 from ..readers.files import is_paths
 from ..readers.log import is_open, read_log
 from ..readers.long import LongLog
@@ -21,7 +21,13 @@ from ..readers.wide import Gaps, WideLog
 from .passes import HowRead, look_through, used
 from .result import Inspection
 from .suggestion import suggestion
-from .unread_table import UnreadTable, describe_unread
+
+if TYPE_CHECKING:
+    from ..readers import detect
+    from . import unread_table
+    from .unread_table import UnreadTable
+else:  # what a log that is read as it is needs none of
+    detect, unread_table = Later("..readers.detect", __package__), Later(".unread_table", __package__)
 
 Reading = Mapping[str, Any]
 """How a table is read: `gaps`, `top_k`, `skip_broken_files` and `where`, as `read_log` takes them."""
@@ -47,7 +53,7 @@ def look(
     try:
         source = log if is_open(log) else read_log(beginning, columns, format=format, invalid="skip", **reading)
     except OffrankError as error:
-        return describe_unread(beginning, error, columns, format, closed=gaps == "close")
+        return unread_table.describe_unread(beginning, error, columns, format, closed=gaps == "close")
     try:
         return _looked(source, logging, sample_above, said, how)
     except (LogError, ColumnError) as error:
@@ -73,14 +79,14 @@ def _read_wrongly(
     """Return what is known of a table whose rows cannot be read, where how it was read may be at fault; None if not."""
     found = source.description if isinstance(source, WideLog | LongLog) else None
     if found is not None and (found.format or isinstance(error, EmptyLogError)):
-        return describe_unread(beginning, error, columns, format)
+        return unread_table.describe_unread(beginning, error, columns, format)
     if opened or not isinstance(error, EmptyLogError):
         return None
     closed = gaps == "close"
-    shape = roles_of(beginning, columns or {}, closed=closed)
+    shape = detect.roles_of(beginning, columns or {}, closed=closed)
     if shape is None or not shape.instead or shape.layout == "none":  # then the error tells what rules rows break
         return None
-    return describe_unread(beginning, error, columns, format, closed=closed)
+    return unread_table.describe_unread(beginning, error, columns, format, closed=closed)
 
 
 def _looked(
@@ -125,7 +131,7 @@ def _told_by_shape(source: Source, beginning: Beginning) -> dict[str, str] | Non
     """Return the columns of a long table by role as its shape tells, where its names misled; None if not sure."""
     if not isinstance(source, LongLog) or source.description is not None:
         return None
-    found = roles_of(beginning, {})
+    found = detect.roles_of(beginning, {})
     if found is None or found.lacks or found.unsettled:
         return None
     return {role: one.column for role, one in found.roles.items()} if found.columns else None

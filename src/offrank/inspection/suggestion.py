@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import AbilityError, ColumnError
 from ..evaluation.answer import answered
 from ..evaluation.question import Question, planned
+from ..findings.verdict import Verdict
 from ..inference.clusters_and_level import AUTO, IntervalSpec
 from ..log.source import ShownAbility, Source
 from ..policies.base import Policy
@@ -50,15 +51,18 @@ def suggestion(
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found and len(questions) < _TRIED:
             questions[repr(target)] = Next(repr(target), tuple(found), _turned(target, directed))
-    if not questions:
-        return {}
-    asked = list(dict.fromkeys(one for each in questions.values() for one in each.estimators))
-    plan = planned(list(questions), logging, asked)
-    answers = answered(Question(log=source, plan=plan, spec=IntervalSpec(cluster=AUTO), **how)).verdicts
-    first = next((name for name in questions if answers[name].usable), None)
-    if first is None:
-        return {"declined": answers[next(iter(questions))].reasons[0].text}
-    return {"next": questions[first]}
+    every = list(questions)
+    answers: Mapping[str, Verdict] = {}
+    for names in (every[:1], every):  # nearly always the first is enough
+        asked = dict.fromkeys(one for name in names for one in questions[name].estimators)
+        if not asked or len(answers) == len(names):
+            break
+        plan = planned(names, logging, [*asked])
+        answers = answered(Question(log=source, plan=plan, spec=IntervalSpec(cluster=AUTO), **how)).verdicts
+        first = next((name for name in names if answers[name].usable), None)
+        if first is not None:
+            return {"next": questions[first]}
+    return {"declined": answers[every[0]].reasons[0].text} if answers else {}
 
 
 def _gives(source: Source, policy: Policy, ability: ShownAbility) -> bool:

@@ -18,7 +18,6 @@ from . import flat
 from .conversions import is_json, is_number
 from .json_text import BadCell
 from .long import LongLog
-from .refusal import type_in_words
 from .roles.names import DICTIONARY
 from .tables import Table, first_piece
 from .wide import WideLog
@@ -172,3 +171,9 @@ def _samples(rows: pa.RecordBatch, name: str, most: int = 2) -> tuple[str, ...]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _SAMPLE else f"{text[: _SAMPLE - 3]}..."
+
+
+def type_in_words(kind: pa.DataType) -> str:
+    """Return a type in words: `list of double`."""
+    nested = pa.types.is_nested(kind) and hasattr(kind, "value_type")
+    return f"list of {type_in_words(kind.value_type)}" if nested else str(kind)

@@ -12,6 +12,7 @@ from . import flat
 from .beginning import Beginning
 from .column_sets import FileTable, differing, headed, one_of, sets_of
 from .description import Description
+from .log_columns import type_in_words
 from .roles.wide import wide_roles
 from .tables import Table, first_rows
 from .without_slates import lacks_lists
@@ -111,9 +112,3 @@ def _column(rows: pa.Table, name: str) -> str:
     shown = ", ".join(repr(value) for value in flat.in_python(rows.column(name).slice(0, 2)))
     shown = shown if len(shown) <= _SHORT else f"{shown[:_SHORT]}..."
     return f"{name} ({type_in_words(rows.schema.field(name).type)}): {shown}"
-
-
-def type_in_words(kind: pa.DataType) -> str:
-    """Return a type in words: `list of double`."""
-    nested = pa.types.is_nested(kind) and hasattr(kind, "value_type")
-    return f"list of {type_in_words(kind.value_type)}" if nested else str(kind)
