@@ -28,7 +28,7 @@ from offrank.sums import (
     relative,
     with_control,
 )
-from offrank.sums.student import student
+from offrank.sums.estimate import student
 
 Z = NormalDist().inv_cdf(0.975)
 LOWER, UPPER = Side(0.1, 0.3), Side(0.25, 0.6)

@@ -7,9 +7,9 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
-from offrank.sums.student import student, tail
+from offrank.sums.estimate import of_student, student
 
 FREEDOMS = (2 / 3, 1.0, 1.5, 2.0, 3.0, 7.25, 30.0, 1000.0, 1e6)
 
@@ -17,13 +17,13 @@ FREEDOMS = (2 / 3, 1.0, 1.5, 2.0, 3.0, 7.25, 30.0, 1000.0, 1e6)
 @pytest.mark.parametrize("freedom", FREEDOMS)
 def test_tails(freedom: float) -> None:
     away = np.array([0.0, 1e-6, 0.1, 1.0, 2.5, 6.0, 12.0, 30.0])
-    assert tail(away, freedom) == pytest.approx(stdtr(freedom, -away), rel=1e-10)
+    assert of_student(away, freedom) == pytest.approx(-ndtri(stdtr(freedom, -away)), abs=1e-10)
 
 
 def test_every_value_has_its_own_freedom() -> None:
     away, freedom = np.array([1.0, 1.0, 3.0]), np.array([1.0, 5.0, 40.0])
-    assert tail(away, freedom) == pytest.approx(stdtr(freedom, -away), rel=1e-10)
-    assert tail(np.array([1.0]), 1.0) == pytest.approx([1 / 4])  # of Cauchy's distribution
+    assert of_student(away, freedom) == pytest.approx(-ndtri(stdtr(freedom, -away)), rel=1e-10)
+    assert of_student(np.array([1.0]), 1.0) == pytest.approx([NormalDist().inv_cdf(3 / 4)])  # of Cauchy's distribution
 
 
 @pytest.mark.parametrize("freedom", FREEDOMS)

@@ -223,42 +223,33 @@ def _fitted(
 
 
 def highest(function: Callable[[float], float], ends: tuple[float, float]) -> float:
-    """Return where a function with one peak between two ends is highest: by parabolas, else golden sections (Brent)."""
-    low, high = ends
-    best = second = third = low + _SECTION * (high - low)
-    at_best = at_second = at_third = function(best)
-    step = before = 0.0
+    """Return where a function with one peak between two ends is highest: by parabolas, else by golden sections."""
+    (low, high), before = ends, math.inf
+    at = low + _SECTION * (high - low)
+    value, at_low, at_high = function(at), -math.inf, -math.inf  # an end itself is not asked
     while True:
-        middle, least = (low + high) / 2, _ROUNDING * abs(best) + _PRECISION / 3
-        if abs(best - middle) <= 2 * least - (high - low) / 2:
-            return best
-        right, left = (best - second) * (at_best - at_third), (best - third) * (at_best - at_second)
-        over, under = (best - third) * left - (best - second) * right, 2 * (left - right)
-        over, under = (-over, under) if under > 0 else (over, -under)  # of the top of the parabola through the three
-        inside = under * (low - best) < over < under * (high - best)
-        if abs(before) > least and abs(over) < abs(under * before / 2) and inside:
-            before, step = step, over / under
-            if min(best + step - low, high - best - step) < 2 * least:
-                step = math.copysign(least, middle - best)
+        rise, fall = (at - low) * (value - at_high), (high - at) * (value - at_low)
+        step = (
+            ((high - at) * fall - (at - low) * rise) / (2 * (rise + fall)) if 0 < rise + fall < math.inf else math.inf
+        )
+        if not abs(step) < before / 2:  # no parabola, or one whose steps do not shrink
+            step = _SECTION * (high - at if high - at > at - low else low - at)
+        step, before = math.copysign(max(abs(step), _PRECISION), step), abs(step)
+        tried = at + step
+        if not low < tried < high:
+            return at
+        found = function(tried)
+        if found <= value and before < _PRECISION:
+            return at
+        if found > value:
+            low, at_low, high, at_high = (at, value, high, at_high) if step > 0 else (low, at_low, at, value)
+            at, value = tried, found
         else:
-            before = (low if best >= middle else high) - best
-            step = _SECTION * before
-        tried = best + (step if abs(step) >= least else math.copysign(least, step))
-        at_tried = function(tried)
-        if at_tried >= at_best:
-            low, high = (best, high) if tried >= best else (low, best)
-            third, at_third, second, at_second = second, at_second, best, at_best
-            best, at_best = tried, at_tried
-            continue
-        low, high = (tried, high) if tried < best else (low, tried)
-        if at_tried >= at_second or second == best:
-            third, at_third, second, at_second = second, at_second, tried, at_tried
-        elif at_tried >= at_third or third in (best, second):
-            third, at_third = tried, at_tried
+            low, at_low, high, at_high = (low, at_low, tried, found) if step > 0 else (tried, found, high, at_high)
 
 
-_SECTION, _PRECISION, _ROUNDING = (3 - math.sqrt(5)) / 2, 1e-5, math.sqrt(np.finfo(float).eps)
-"""The golden section; how near the peak is found; the relative step below which a function is flat but for rounding."""
+_SECTION, _PRECISION = (3 - math.sqrt(5)) / 2, 1e-6
+"""The golden section, and how near the peak is found."""
 
 
 def _share(logit: float) -> float:

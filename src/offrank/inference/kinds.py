@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from ..sums.estimate import Interval, untransformed
-from ..sums.student import student
+from ..sums.estimate import Interval, student, untransformed
 from .registry import Sampling, interval
 
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..log.batch import Floats
 from ..sums.clusters import Clusters
-from ..sums.estimate import Interval
+from ..sums.estimate import Interval, student
 from ..sums.mean import Mean, Name, Products, mean_of_means
 from ..sums.named_sums import ByName, Sums
-from ..sums.student import student
 from .rare_rewards import Rare, Tail, with_rare
 from .registry import INTERVALS, Sampling, Side
 

@@ -14,8 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..sums.estimate import Interval
-from ..sums.student import student
+from ..sums.estimate import Interval, student
 
 UNEQUAL = 0.25
 """The most by which the share of the error at one end differs from a half."""

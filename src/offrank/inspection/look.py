@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, RowError
@@ -12,22 +13,24 @@ from ..language.registry import Later
 from ..log.source import Needs, Source
 from ..policies.registry import policy
 from ..readers.beginning import Beginning
+from ..readers.clicked_indices import column_of
 from ..readers.files import is_paths
 from ..readers.log import is_open, read_log
+from ..readers.log_columns import LogColumn, first_look
 from ..readers.long import LongLog
 from ..readers.protection import has_checksums
 from ..readers.sampling import sampled
 from ..readers.wide import Gaps, WideLog
+from ..wording import Wording
 from .passes import HowRead, look_through, used
 from .result import Inspection
 from .suggestion import suggestion
+from .unread_table import UnreadTable
 
 if TYPE_CHECKING:
-    from ..readers import detect
-    from . import unread_table
-    from .unread_table import UnreadTable
+    from ..readers import detect, without_slates
 else:  # what a log that is read as it is needs none of
-    detect, unread_table = Later("..readers.detect", __package__), Later(".unread_table", __package__)
+    detect, without_slates = (Later(f"..readers.{name}", __package__) for name in ("detect", "without_slates"))
 
 Reading = Mapping[str, Any]
 """How a table is read: `gaps`, `top_k`, `skip_broken_files` and `where`, as `read_log` takes them."""
@@ -53,7 +56,7 @@ def look(
     try:
         source = log if is_open(log) else read_log(beginning, columns, format=format, invalid="skip", **reading)
     except OffrankError as error:
-        return unread_table.describe_unread(beginning, error, columns, format, closed=gaps == "close")
+        return _unread(beginning, error, columns, format, closed=gaps == "close")
     try:
         return _looked(source, logging, sample_above, said, how)
     except (LogError, ColumnError) as error:
@@ -77,16 +80,15 @@ def _read_wrongly(
     opened: bool,
 ) -> UnreadTable | None:
     """Return what is known of a table whose rows cannot be read, where how it was read may be at fault; None if not."""
-    found = source.description if isinstance(source, WideLog | LongLog) else None
-    if found is not None and (found.format or isinstance(error, EmptyLogError)):
-        return unread_table.describe_unread(beginning, error, columns, format)
-    if opened or not isinstance(error, EmptyLogError):
-        return None
-    closed = gaps == "close"
-    shape = detect.roles_of(beginning, columns or {}, closed=closed)
-    if shape is None or not shape.instead or shape.layout == "none":  # then the error tells what rules rows break
-        return None
-    return unread_table.describe_unread(beginning, error, columns, format, closed=closed)
+    found, empty = (
+        source.description if isinstance(source, WideLog | LongLog) else None,
+        isinstance(error, EmptyLogError),
+    )
+    if found is None or not (found.format or empty):
+        shape = detect.roles_of(beginning, columns or {}, closed=gaps == "close") if empty and not opened else None
+        if shape is None or not shape.instead or shape.layout == "none":  # then the error tells what rules rows break
+            return None
+    return _unread(beginning, error, columns, format, closed=gaps == "close")
 
 
 def _looked(
@@ -148,3 +150,70 @@ def _confirmed(seen: Inspection, said: str) -> Inspection:
     if any(one.against and repr(one.policy) == said for one in seen.drawn):
         return seen
     return replace(seen, logging=replace(seen.logging, policy=said, confirmed=True))
+
+
+def _unread(
+    beginning: Beginning,
+    error: OffrankError,
+    columns: Mapping[str, str] | None,
+    kind: str | None,
+    *,
+    closed: bool = False,
+) -> UnreadTable:
+    """Return the description of a table that could not be read as a log.
+
+    error: what `read_log` said of it. closed: whether gaps between positions were to be closed.
+
+    Raises:
+        OffrankError: that error, where it is no table either, or where a column was said that it does not have.
+    """
+    log, said = beginning.source, dict(columns or {})
+    if beginning.table is None and beginning.several and not said:
+        return _several(beginning, error, kind)
+    if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
+        raise error
+    found = detect.roles_of(beginning, said, closed=closed)
+    if found is None or {column_of(one, beginning.table.names) for one in said.values()} - {*beginning.table.names}:
+        raise error
+    path = str(log) if isinstance(log, str | PathLike) else None
+    where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
+    known = None if said or kind else detect.format_of(beginning)
+    if known is not None:
+        return UnreadTable(where, first_look(beginning.rows), _told(error), layout=known.layout, path=path)
+    why = (
+        ": ".join(filter(None, (found.lacks, found.instead)))
+        or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
+        or _told(error)
+    )
+    made = UnreadTable(where, first_look(beginning.rows), why, found.unsettled, found.layout, path, said, roles)
+    return replace(made, command=found.command)
+
+
+def _told(error: OffrankError) -> str:
+    """Return what an error says, with its remedy."""
+    return Wording("{}: {}", error.message, error.remedy) if error.remedy else error.message
+
+
+def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> UnreadTable:
+    """Return the description of files that are no one table: the columns of each.
+
+    Raises:
+        OffrankError: what was said of them, where none of them is a table.
+    """
+    columns: list[LogColumn] = []
+    for each in beginning.several[:_DESCRIBED_FILES]:
+        rows, where = Beginning.of(each, kind).rows, each if isinstance(each, str) else each.describe()
+        if rows is not None and rows.num_rows:
+            columns += [replace(one, name=f"{one.name} ({Path(where).name})") for one in first_look(rows)]
+    if not columns:
+        raise error
+    without, known = (None, None) if kind else (without_slates.lacks_lists(beginning), detect.format_of(beginning))
+    why = _told(error) if without is None else f"{without.lacks}: {without.instead}"
+    layout = next((one.layout for one in (known, without) if one is not None), "none")
+    source = ", ".join(map(str, log)) if isinstance(log := beginning.source, list) else str(log)
+    command = "" if without is None else without.command
+    return UnreadTable(source, tuple(columns), why, layout=layout, path=source, command=command)
+
+
+_DESCRIBED_FILES = 8
+"""Files of a folder that are described."""

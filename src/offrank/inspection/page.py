@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +16,9 @@ from ..log import rules
 from ..readers.log_columns import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section
 from ..wording import ColumnNames, Option, Wording, joined
-from .advice import better_logs
-from .inspected import Inspected
+
+if TYPE_CHECKING:
+    from .result import Inspection
 
 _APART = {"outcome": "outcome, not tried", "doubtful": "perhaps an outcome"}
 _OF_SAMPLE = (
@@ -27,17 +30,20 @@ _RULES = {
 }
 
 
-def inspection_document(seen: Inspected) -> Document:
+def inspection_document(seen: Inspection) -> Document:
     """Return the page: the answer, the next command and what would make the log better; then what was found."""
-    columns = [(one.name, one.type, ", ".join(one.samples), _use(one, seen)) for one in seen.columns]
-    read = Figures("How columns are read", ("column", "type", "first values", "read as"), tuple(columns), extra=((1,),))
+    every = [*_families(seen)]
+    shown = [one for one in every if one[-1] not in _IDLE or len(every) <= _MOST_ROWS]
+    idle = ", ".join(quote(name) for name, *_, use in every if use in _IDLE) if len(shown) < len(every) else ""
+    header = ("column", "type", "first values", "read as")
+    read = Figures("How columns are read", header, tuple(shown), extra=((2,), (1,)))
+    others = [Item(idle, status="group by")] if idle else []
     sections = [
         Section("Next", (_asking(seen), *_direction(seen)), code=f"  {seen.command}") if seen.command else None,
-        Section("How to improve the log", items=tuple(better_logs(seen))),
-        Section("Contents", (_OF_SAMPLE,) if seen.sample else (), items=tuple(_sizes(seen))),
+        Section("How to improve the log", items=tuple(_better_logs(seen))),
+        Section("Contents", (_OF_SAMPLE,) if seen.sample else (), items=(*_sizes(seen), *others)),
         Section("Columns", tuple(_remarks(seen)), tables=(read,)),
-        Section("Which policies fit?", items=tuple(_laws(seen))),
-        Section("Which policy generated this log?", tuple(_confirming(seen))),
+        Section("Which policies fit?", tuple(_confirming(seen)), items=tuple(_laws(seen))),
     ]
     return Document(
         seen.title,
@@ -49,7 +55,7 @@ def inspection_document(seen: Inspected) -> Document:
     )
 
 
-def _facts(seen: Inspected) -> Iterator[tuple[str, str]]:
+def _facts(seen: Inspection) -> Iterator[tuple[str, str]]:
     """Yield what the log holds in a few numbers."""
     yield "Impressions", f"{seen.rows:,}"
     for name, count in seen.overview.distinct.items():
@@ -59,7 +65,7 @@ def _facts(seen: Inspected) -> Iterator[tuple[str, str]]:
         yield "Drawn by", quote(str(seen.logging.policy))
 
 
-def _of_sample(answer: Answer, seen: Inspected) -> Answer:
+def _of_sample(answer: Answer, seen: Inspection) -> Answer:
     """Say first that an answer is of a sample, if it is."""
     if seen.sample is None:
         return answer
@@ -68,7 +74,7 @@ def _of_sample(answer: Answer, seen: Inspected) -> Answer:
     return replace(answer, text=said + answer.text)
 
 
-def _asking(seen: Inspected) -> str:
+def _asking(seen: Inspection) -> str:
     if seen.logging.bucket:
         return "Whether the rows that look random can be used:"
     if seen.arms is not None or seen.means is not None:
@@ -83,14 +89,14 @@ def _asking(seen: Inspected) -> str:
     return f"What {quote(seen.next.target)} would have earned:"
 
 
-def _direction(seen: Inspected) -> Iterator[str]:
+def _direction(seen: Inspection) -> Iterator[str]:
     """Say of a score that did not draw the log that its direction is not known, and how to turn it round."""
     if seen.next is not None and seen.next.turned:
         turned = Option("target", seen.next.turned)
         yield Wording("The log does not show whether high scores are good; if low ones are, use {}.", turned)
 
 
-def _nothing(seen: Inspected) -> Answer | None:
+def _nothing(seen: Inspection) -> Answer | None:
     """Say what a log lacks of which nothing can be estimated; None of others."""
     if seen.unreadable:
         return Answer(_chosen_by_outcome(seen), severity="serious")
@@ -109,7 +115,7 @@ def _nothing(seen: Inspected) -> Answer | None:
     return None
 
 
-def _chosen_by_outcome(seen: Inspected) -> Wording:
+def _chosen_by_outcome(seen: Inspection) -> Wording:
     """Say that rows cannot be read for their clicks or reward, and what to do instead of leaving them out."""
     outcome = next(one for one in seen.columns if one.use in ("clicks", "click", "reward"))
     written = "the reward of each" if outcome.use == "reward" else "0 for each item that was not clicked"
@@ -121,7 +127,7 @@ def _chosen_by_outcome(seen: Inspected) -> Wording:
     )
 
 
-def _answer(seen: Inspected) -> Answer:
+def _answer(seen: Inspection) -> Answer:
     """Say whether the log can be used to evaluate other rankings."""
     lacking = _nothing(seen)
     if lacking is not None:
@@ -149,11 +155,14 @@ def _answer(seen: Inspected) -> Answer:
     unknown = f"**The logging policy is unknown, and nothing shows that this log is random**: {found.why}."
     if found.policy is None and found.randomness.state == "random":
         unknown = f"**This log is random, but the policy that drew it is unknown**: {found.why}."
+    elif found.policy is not None:
+        scores = " follows none of its scores, and" if found.policy == "uniform" and seen.ties else ""
+        unknown = f"**The order of the slates{scores} fits {law}, but this log cannot prove it**: {found.why}."
     severity = "serious" if found.status == "refuted" else "warning"
     return Answer(said.get(found.status, unknown), severity=severity)
 
 
-def _ways(found: Inspected) -> Iterator[str]:
+def _ways(found: Inspection) -> Iterator[str]:
     """Say how a person can tell who drew a random log."""
     score = spell(next((one.name for one in found.columns if one.use == "score"), "score"))
     laws = [f"epsilon(top({score}), 0.1)", f"plackett_luce({score})"]
@@ -166,7 +175,7 @@ def _ways(found: Inspected) -> Iterator[str]:
     yield Wording("Read those rows alone that were drawn at random: {}.", Option("where", where))
 
 
-def _confirming(found: Inspected) -> Iterator[str]:
+def _confirming(found: Inspection) -> Iterator[str]:
     """Return what a person has to confirm, and what such a log can give."""
     by = found.logging
     if max(found.overview.candidates, default=0) == 1:
@@ -192,8 +201,8 @@ def _confirming(found: Inspected) -> Iterator[str]:
         return
     if by.arms:
         yield from _of_arms(found)
-    drawn = found.arms_draw or by.status not in ("not random", "arms", "refuted", "unknown")
-    if not drawn and found.overview.earned is not None:
+    fixed = by.status in ("not random", "arms", "refuted") or (by.status == "unknown" and by.policy is None)
+    if fixed and not found.arms_draw and found.overview.earned is not None:
         yield (
             "Without randomness, a click model can predict the value of another ranking. To evaluate rankings from "
             "the log itself, show a random slate in a share of the requests, and log the propensity of every slate."
@@ -202,7 +211,7 @@ def _confirming(found: Inspected) -> Iterator[str]:
         yield "Tried: no ranking in the log can be evaluated. " + found.declined
 
 
-def _of_arms(found: Inspected) -> Iterator[str]:
+def _of_arms(found: Inspection) -> Iterator[str]:
     """Say what served each arm, and what compares them."""
     by, fits = found.logging, "the slates fit" if found.arms_draw else "every slate is sorted by"
     for value, ranker in by.arms.items():
@@ -215,7 +224,29 @@ def _of_arms(found: Inspected) -> Iterator[str]:
     )
 
 
-def _sizes(found: Inspected) -> Iterator[Item]:
+def _better_logs(seen: Inspection) -> Iterator[Item]:
+    """Return what to write from now on, the most useful first; nothing where the log has it all."""
+    roles = {column.use for column in seen.columns}
+    if seen.overview.earned is None:
+        yield Item("Log the clicks on each item, or what each slate earned.", 'log["clicks"] = [0, 1, 0]')
+    if seen.only_clicks:
+        yield Item("Log whole lists, clicked or not: every item that was shown, at its rank.", _WHOLE)
+    if seen.logging.status in ("not random", "written, not tested") or (seen.arms is not None and not seen.arms_draw):
+        yield Item("Show a random slate in a small share of the requests: only what varies can be compared.", _EXPLORE)
+    if not seen.written and seen.logging.status != "agrees":
+        yield Item("Log the propensity of each slate when it is served.", _PROPENSITY)
+    if not roles & {"candidates"} and seen.layout == "wide":
+        yield Item("Log the items that could have been shown next to those that were.", 'log["candidates"] = ids')
+    if not roles & {"user", "session", "query"}:
+        yield Item("Log the query, the user or the session. Otherwise dependent rows count as independent ones.")
+
+
+_PROPENSITY = 'log["propensity"] = probability  # of this slate, in this order'
+_WHOLE = 'log["slate"], log["clicks"] = ["a", "b", "c"], [0, 1, 0]'
+_EXPLORE = "if random.random() < 0.01: random.shuffle(slate)  # and log which requests"
+
+
+def _sizes(found: Inspection) -> Iterator[Item]:
     overview, distinct = found.overview, found.overview.distinct
     groups = "".join(f", {_counted(count, name)}" for name, count in distinct.items() if name != "item")
     yield Item(f"{found.rows:,} impressions{groups}", status="rows")
@@ -238,7 +269,7 @@ def _sizes(found: Inspected) -> Iterator[Item]:
     copies = f"at least {percent(found.copies, 0)} of the rows" if found.copies else "none found"
     yield Item(copies, status="duplicates")
     if found.checksums is False:
-        yield Item("none: a damaged number would not be noticed; `offrank convert` adds them", status="checksums")
+        yield Item("none: damage would go unnoticed; `offrank convert` adds them", status="checksums")
 
 
 def _number(value: float) -> str:
@@ -258,14 +289,38 @@ def _spread(rows: Mapping[int, int]) -> str:
     return f"{sizes[0]:,} to {sizes[-1]:,} per row, at most {middle:,} in half of the rows"
 
 
-def _use(column: LogColumn, seen: Inspected) -> str:
+def _families(seen: Inspection) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the rows of the table of columns; those that differ in a number only, as `affinity_0..33`, are one."""
+    found: dict[tuple[str, ...], dict[str, LogColumn]] = {}
+    for one in seen.columns:
+        before, number, after = re.findall(r"(?s)^(.*?)(\d*)(\D*)$", one.name)[0]
+        alone = "" if number else one.name
+        found.setdefault((before, after, alone, one.type, one.use, one.like), {})[number] = one
+    for (before, after, *_), same in found.items():
+        low, high = min(same, key=_place), max(same, key=_place)
+        whole = _place(high) - _place(low) + 1 == len(same)
+        family = f"{before}{low}..{high}{after}" + ("" if whole else f" ({len(same)})") if len(same) > 2 else ""
+        for one in [*same.values()][: 1 if family else None]:
+            yield family or one.name, one.type, ", ".join(one.samples), _use(one, seen)
+
+
+def _place(number: str) -> int:
+    return int(number or 0)
+
+
+_MOST_ROWS = 10
+"""Rows of the table of columns up to which those are shown that have no role."""
+_IDLE = ("to group by", "not read")
+
+
+def _use(column: LogColumn, seen: Inspection) -> str:
     """Say what a column is read as."""
     ties = seen.ties.get(column.name) if column.use == "score" else None
     said = {"group": "not read" if column.like else "to group by", "": "not read", **_APART}
     return f"score, ties in {percent(ties, 1)} of the rows" if ties else said.get(column.use, column.use)
 
 
-def _remarks(seen: Inspected) -> Iterator[str]:
+def _remarks(seen: Inspection) -> Iterator[str]:
     """Say which option would make a column that is not read what its name promises, and why a column is no score."""
     for column in seen.columns:
         if column.like:
@@ -278,12 +333,19 @@ def _remarks(seen: Inspected) -> Iterator[str]:
         yield f"{name} {doubt} the impression, so it is not tried as a score. If it is one, name it in a policy."
 
 
-def _laws(found: Inspected) -> Iterator[Item]:
+def _laws(found: Inspection) -> Iterator[Item]:
     """Return the policies that may have drawn the log, each with the evidence against it."""
     if found.written:
         yield Item(_said(", ".join(found.written), _agreement(found)), status="written")
+    refuted: dict[str, list[str]] = {}
     for one in found.drawn:
-        yield Item(_said(repr(one.policy), one.against), status="fits" if one.fits else "no")
+        if one.fits:
+            yield Item(repr(one.policy), status="fits")
+        else:
+            refuted.setdefault("" if found.logging.known else one.against, []).append(repr(one.policy))
+    for why, laws in refuted.items():
+        more = f" and {len(laws) - 1} more" if len(laws) > 2 else ""
+        yield Item(_said(", ".join(laws[: 1 if more else None]) + more, why), status="no")
     if not any(one.fits for one in found.drawn):
         yield Item("None of the policies that were tried fits this log.")
     if queries := found.overview.distinct.get("query"):
@@ -297,7 +359,7 @@ def _said(name: str, why: str) -> str:
     return f"{name}: {why}" if why else name
 
 
-def _agreement(found: Inspected) -> str:
+def _agreement(found: Inspection) -> str:
     if found.agreement is None:
         return ""
     law = next(one.policy for one in found.drawn if one.fits)

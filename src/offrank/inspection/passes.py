@@ -190,7 +190,7 @@ def _layout(source: Source) -> Layout:
         return described.layout
     if not isinstance(source, WideLog):
         return "long" if isinstance(source, LongLog) else "wide"
-    table = source.table.unordered if isinstance(source.table, RankedTable) else source.table
+    table = source.table.table if isinstance(source.table, RankedTable) else source.table
     table = table.table if isinstance(table, HeldTable) else table
     if not isinstance(table, UnfoldedTable):
         return "wide"

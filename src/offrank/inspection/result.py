@@ -1,24 +1,52 @@
-"""The result of `inspect`: in words, for programs, and as the mapping file that other commands read."""
+"""The result of `inspect`: how a table is read, what drew it and which command follows; in words and for programs."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any
 
+from ..checks.fitted_logging_policy import Drawn
+from ..checks.logged_by import LoggedBy
+from ..checks.overview import Overview
+from ..checks.propensities import Agreement
 from ..frames import Plain, plain
 from ..language.formatting import finite
 from ..language.outputs import refuse_result
+from ..language.spelling import spell
+from ..log import rules
+from ..policies.by import By
+from ..policies.registry import policy
+from ..policies.top import Top
+from ..readers.description import Unsettled
+from ..readers.log_columns import LogColumn
+from ..readers.long import FROM_0
+from ..readers.sampling import LogSample
+from ..readers.wide import Gaps
 from ..report.document import Document
 from ..report.printable import Printed
+from ..sums.estimate import Caution
+from ..wording import command_line
 from . import page
-from .inspected import Inspected
 from .mapping_file import write_mapping
 
 
 @dataclass(frozen=True)
-class Inspection(Inspected, Printed, Plain):
-    """How a log is read, and which policies may have generated it; see `Inspected` for its fields.
+class Next:
+    """A question that the log can answer: a target policy, and estimators that can evaluate it.
+
+    turned: the target with the lowest score first, where nothing shows whether high scores are good; empty otherwise.
+    """
+
+    target: str
+    estimators: tuple[str, ...]
+    turned: str = ""
+
+
+@dataclass(frozen=True)
+class Inspection(Printed, Plain):
+    """How a log is read, and which policies may have generated it.
 
     Parameters:
         source: where the log is, in words.
@@ -56,6 +84,163 @@ class Inspection(Inspected, Printed, Plain):
         >>> found.logging.policy, found.logging.status
         ('plackett_luce(old_score)', 'written')
     """
+
+    source: str
+    layout: str
+    renamed: Mapping[str, str]
+    columns: tuple[LogColumn, ...]
+    rows: int
+    skipped: Mapping[str, int]
+    overview: Overview
+    ties: Mapping[str, float]
+    written: tuple[str, ...]
+    about: tuple[Caution, ...]
+    copies: float
+    drawn: list[Drawn]
+    logging: LoggedBy
+    clicked: bool
+    agreement: Agreement | None = None
+    next: Next | None = None
+    declined: str | None = None
+    path: str | list[str] | None = None
+    format: str | None = None
+    gaps: Gaps = "raise"
+    top_k: int | None = None
+    where: str | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+    read_as: str = ""
+    checksums: bool | None = None
+    sample: LogSample | None = None
+    only_clicks: bool = False
+    unreadable: int = 0
+    first_broken: str = ""
+
+    @property
+    def unsettled(self) -> tuple[Unsettled, ...]:
+        """Return what must be said before the table can be read: nothing."""
+        return ()
+
+    @property
+    def title(self) -> str:
+        """Where the log is, and how it is read."""
+        row = "one row per item" if self.layout == "long" else "one row per impression"
+        source = self.source.removesuffix(FROM_0) if "from 0" in self.read_as else self.source
+        return f"{source}: {self.read_as or row}"
+
+    @property
+    def cluster(self) -> str | None:
+        """Return the column whose rows depend on each other most, if any do."""
+        known = {name: effect for name, effect in self.overview.effects.items() if effect is not None}
+        return max(known, key=lambda name: known[name], default=None)
+
+    @property
+    def command(self) -> str:
+        """Return the next command: a comparison of the arms, else a click model's if no logging policy is known.
+
+        Empty without clicks or reward, where some of them cannot be read, and where there are only clicks.
+        """
+        words = [word for role, name in self.given.items() for word in ("--column", f"{role}={name}")]
+        words += ["--format", self.format] if self.format else []
+        words += ["--gaps", "close"] if self.gaps == "close" else []
+        words += ["--top-k", str(self.top_k)] if self.top_k else []
+        words += ["--where", self.where] if self.where else []
+        words += ["--skip-invalid"] if self.broken else []
+        words += ["--skip-broken-files"] if self.broken_files else []
+        if self.logging.bucket and not self.where:
+            log = self.path if isinstance(self.path, list) else [self.path or "LOG"]
+            return command_line(["offrank", "inspect", *log, *words, "--where", self.logging.bucket])
+        return self._asked(words, self._drawn)
+
+    @property
+    def arms(self) -> By | None:
+        """Return the rankers of an A/B test: each explains all rows of one value of a column."""
+        by = self.logging
+        if by.status != "arms" or by.column is None:
+            return None
+        return By(by.column, {value: policy(ranker) for value, ranker in by.arms.items()})
+
+    @property
+    def arms_draw(self) -> bool:
+        """Whether the rankers of an A/B test draw what they show."""
+        return self.arms is not None and not all(one.always_sorts for one in self.arms.policies.values())
+
+    @property
+    def means(self) -> list[str] | None:
+        """Return what compares the means of arms whose rankers are not known; None where no column tells arms."""
+        by, names = self.logging, self.renamed
+        if self.next or self.format or by.arms or not by.column or len(by.shares) < 2 or not self.overview.earned:
+            return None
+        earned = next(one.name for one in self.columns if one.use in ("reward", "click", "clicks"))
+        one = f", impression={spell(names.get('impression', 'impression'))}" if self.layout == "long" else ""
+        rankers = By(by.column, {value: Top(f"is_{value}") for value in by.shares})
+        user = ["--cluster", names.get("user", "user")] if "user" in self.overview.distinct else []
+        reader = f"ab_test(arm={spell(by.column)}, reward={spell(earned)}{one})"
+        return ["--format", reader, "--logging", repr(rankers), "-e", "snips", *user]
+
+    @property
+    def _drawn(self) -> list[str]:
+        named = self.logging.named
+        return [] if named in (None, "logged") else ["--logging", str(named)]
+
+    def command_with(self, mapping: str) -> str:
+        """Return the same command, for a mapping written by `save`.
+
+        Parameters:
+            mapping: the path of the mapping.
+
+        Returns:
+            The line to type.
+
+        Examples:
+            >>> offrank.inspect("offrank-demo/log.parquet").command_with("log.toml").split()[:2]
+            ['offrank', 'evaluate']
+        """
+        return self._asked(["--config", mapping], [])
+
+    def _asked(self, said: list[str], drawn: list[str]) -> str:
+        if self.unreadable:
+            return ""
+        log, arms = self.path if isinstance(self.path, list) else [self.path or "LOG"], self.arms
+        if self.overview.earned is not None and arms is not None:
+            unit = ["--cluster", self.logging.unit] if self.logging.unit else []
+            alone = [] if self.clicked else ["-e", "snips"]
+            return command_line(["offrank", "compare", *log, *said, "--logging", repr(arms), *unit, *alone])
+        if self.means is not None:
+            return command_line(["offrank", "compare", *log, *self.means])
+        if self.overview.earned is None or (self.next is None and (self.only_clicks or not self.clicked)):
+            return ""
+        if self.next is None:
+            return command_line(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
+        estimators = [word for one in self.next.estimators for word in ("-e", one)]
+        return command_line(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
+
+    @property
+    def broken(self) -> Mapping[str, int]:
+        """Return the rows to leave out: those that break a rule, if none of them does in its outcome."""
+        return {} if self.unreadable else rules.skipped_rows(self.skipped)
+
+    @property
+    def broken_files(self) -> list[str]:
+        """Return the files that were left out, since they cannot be read."""
+        found = [rule.partition(" ") for rule in self.skipped]
+        return [path for rule, _, path in found if rule == rules.BROKEN_FILE]
+
+    def mapping(self) -> dict[str, Any]:
+        """Return the contents for `--config`: how to read the log, logging policy, cluster, and each role's column.
+
+        Returns:
+            Tables of the TOML file by name.
+
+        Examples:
+            >>> offrank.inspect("offrank-demo/log.parquet").mapping()["logging"]
+            'plackett_luce(old_score)'
+        """
+        gaps = None if self.gaps == "raise" else self.gaps
+        read = {"format": self.format, "gaps": gaps, "top_k": self.top_k, "where": self.where}
+        said = {**read, "logging": self.logging.named, "cluster": self.cluster}
+        known = {name: value for name, value in said.items() if value is not None}
+        files = {"skip_broken_files": True} if self.broken_files else {}
+        return known | ({"skip_invalid": True} if self.broken else {}) | files | {"columns": dict(self.renamed)}
 
     def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
         """Write the mapping as TOML.

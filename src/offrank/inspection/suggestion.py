@@ -20,9 +20,8 @@ from ..policies.registry import policy
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..sums.sampled import SampledRows
-from .inspected import Next
 from .passes import HowRead, used
-from .result import Inspection
+from .result import Inspection, Next
 
 GRADE_NAMES = ("grade", "grades", "label", "labels", "relevance")
 """Names of numeric candidate columns that are unlikely to be a ranker's scores."""
@@ -57,7 +56,7 @@ def suggestion(
         asked = dict.fromkeys(one for name in names for one in questions[name].estimators)
         if not asked or len(answers) == len(names):
             break
-        plan = planned(names, logging, [*asked])
+        plan = planned([*names], logging, [*asked])
         answers = answered(Question(log=source, plan=plan, spec=IntervalSpec(cluster=AUTO), **how)).verdicts
         first = next((name for name in names if answers[name].usable), None)
         if first is not None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from ..errors import OffrankError
 from ..frames import Plain, plain
 from ..language.outputs import refuse_result
-from ..readers.beginning import Beginning
-from ..readers.clicked_indices import column_of
 from ..readers.description import Unsettled
-from ..readers.detect import format_of, roles_of
-from ..readers.log_columns import LogColumn, first_look
-from ..readers.without_slates import lacks_lists
+from ..readers.log_columns import LogColumn
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
 from ..wording import Wording, joined
@@ -128,70 +122,3 @@ class UnreadTable(Printed, Plain):
 def _choice(one: Unsettled) -> Wording:
     """Say what is open, and which options settle it, the likeliest first."""
     return Wording("{}: {}", one.what, joined(", or ", one.options))
-
-
-def describe_unread(
-    beginning: Beginning,
-    error: OffrankError,
-    columns: Mapping[str, str] | None,
-    kind: str | None,
-    *,
-    closed: bool = False,
-) -> UnreadTable:
-    """Return the description of a table that could not be read as a log.
-
-    error: what `read_log` said of it. closed: whether gaps between positions were to be closed.
-
-    Raises:
-        OffrankError: that error, where it is no table either, or where a column was said that it does not have.
-    """
-    log, said = beginning.source, dict(columns or {})
-    if beginning.table is None and beginning.several and not said:
-        return _several(beginning, error, kind)
-    if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
-        raise error
-    found = roles_of(beginning, said, closed=closed)
-    if found is None or {column_of(one, beginning.table.names) for one in said.values()} - {*beginning.table.names}:
-        raise error
-    path = str(log) if isinstance(log, str | PathLike) else None
-    where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
-    known = None if said or kind else format_of(beginning)
-    if known is not None:
-        return UnreadTable(where, first_look(beginning.rows), _told(error), layout=known.layout, path=path)
-    why = (
-        ": ".join(filter(None, (found.lacks, found.instead)))
-        or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
-        or _told(error)
-    )
-    made = UnreadTable(where, first_look(beginning.rows), why, found.unsettled, found.layout, path, said, roles)
-    return replace(made, command=found.command)
-
-
-def _told(error: OffrankError) -> str:
-    """Return what an error says, with its remedy."""
-    return Wording("{}: {}", error.message, error.remedy) if error.remedy else error.message
-
-
-def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> UnreadTable:
-    """Return the description of files that are no one table: the columns of each.
-
-    Raises:
-        OffrankError: what was said of them, where none of them is a table.
-    """
-    columns: list[LogColumn] = []
-    for each in beginning.several[:_DESCRIBED_FILES]:
-        rows, where = Beginning.of(each, kind).rows, each if isinstance(each, str) else each.describe()
-        if rows is not None and rows.num_rows:
-            columns += [replace(one, name=f"{one.name} ({Path(where).name})") for one in first_look(rows)]
-    if not columns:
-        raise error
-    without, known = (None, None) if kind else (lacks_lists(beginning), format_of(beginning))
-    why = _told(error) if without is None else f"{without.lacks}: {without.instead}"
-    layout = next((one.layout for one in (known, without) if one is not None), "none")
-    source = ", ".join(map(str, log)) if isinstance(log := beginning.source, list) else str(log)
-    command = "" if without is None else without.command
-    return UnreadTable(source, tuple(columns), why, layout=layout, path=source, command=command)
-
-
-_DESCRIBED_FILES = 8
-"""Files of a folder that are described."""

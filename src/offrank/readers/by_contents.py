@@ -78,28 +78,19 @@ def _detected(
         log = _by_reader(known, beginning, renamed, how)
         return replace(log, description=log.description or Description(known.layout, format=repr(known)))
     found = roles_of(beginning, renamed, closed=how.gaps == "close")
-    if found is not None and not (found.lacks or found.unsettled):
-        log = _by_columns(beginning, {**found.columns, **renamed}, how)
-        return replace(log, description=found)
+    settled = found is not None and not (found.lacks or found.unsettled)
+    same = isinstance(opened, _Log) and found is not None and (found.layout == "wide") is isinstance(opened, WideLog)
+    if found is not None and (settled or same):
+        log = _by_columns(beginning, {**found.sure, **renamed}, how)
+        return replace(log, description=found) if settled else log
     if not isinstance(opened, OffrankError):
         if found is None or found.instead != DUPLICATE.remedy or how.invalid == "skip" or how.duplicates:
-            return _completed(beginning, opened, found, renamed, how)
+            return opened
         opened = ColumnError(found.lacks, found.instead)
     if beginning.rows is not None and not beginning.rows.num_rows:
         raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
     opened = not_joined(beginning, opened)
     raise opened if found is None else not_understood(beginning, found, renamed, opened)
-
-
-def _completed(
-    beginning: Beginning, opened: _Log, found: Description | None, renamed: Mapping[str, str], how: ReadOptions
-) -> _Log:
-    """Return a log with the roles that are sure, though others are open. found: how its first rows are described."""
-    if found is None or (found.layout == "wide") is not isinstance(opened, WideLog):
-        return opened
-    open_roles = {role for one in found.unsettled for columns in one.columns for role in columns}
-    sure = {role: name for role, name in found.columns.items() if role not in open_roles}
-    return _by_columns(beginning, {**sure, **renamed}, how) if sure.keys() - renamed else opened
 
 
 def _by_reader(reader: Reader, beginning: Beginning, renamed: Mapping[str, str], how: ReadOptions) -> _Log:

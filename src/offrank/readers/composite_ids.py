@@ -14,7 +14,7 @@ from . import flat
 from .computed_columns import DerivedTable
 from .description import Unsettled
 from .roles import names
-from .roles.columns import Column, is_constant, of_values
+from .roles.columns import BY_CHANCE, FEW, Column, is_constant, of_values
 from .roles.runs import positioned
 from .tables import Table
 
@@ -23,10 +23,6 @@ PLUS = "+"
 _BETWEEN = "\x1f"
 _PARTS_TRIED = 6
 """Columns of which two or three are tried together."""
-_WITHOUT_GAPS = 0.99
-"""The least share of lists that run from the top without a gap."""
-_REPEATED_BY_CHANCE = 5.0
-"""How many positions would come twice by chance, at least."""
 
 
 def joined_columns(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -100,7 +96,7 @@ def _lists_made(
         return  # it tells nothing apart
     for place in places:
         run = positioned({**columns, name: one}, name, place)
-        if not run.twice and min(run.begins, run.whole) >= _WITHOUT_GAPS and run.by_chance >= _REPEATED_BY_CHANCE:
+        if not run.twice and min(run.begins, run.whole) >= 1 - FEW and run.by_chance >= BY_CHANCE:
             yield one.groups.tobytes()
 
 

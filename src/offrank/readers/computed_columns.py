@@ -34,14 +34,6 @@ class DerivedTable(TableOver):
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.computed, *self.kept)))
 
-    @property
-    def inner(self) -> Table:
-        return self.table
-
-    def over(self, inner: Table) -> DerivedTable:
-        """Return the same of another table."""
-        return replace(self, table=inner)
-
     def stamp(self) -> Mapping[str, Any] | None:
         return stamp_of(self.table)
 

@@ -74,6 +74,12 @@ class Description:
         return {role: one.column for role, one in self.roles.items() if one.column != role or role in named}
 
     @property
+    def sure(self) -> dict[str, str]:
+        """Role -> column as above, without the roles that are asked for."""
+        asked = {role for one in self.unsettled for columns in one.columns for role in columns}
+        return {role: name for role, name in self.columns.items() if role not in asked}
+
+    @property
     def said(self) -> str:
         """One line: how the table is read."""
         row = {"wide": "one row per impression", "long": "one row per item"}.get(self.layout, self.layout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,7 +22,7 @@ from .formats.registry import READERS, Reader
 from .roles import long, wide
 from .roles.scattered import scattered_roles
 from .tables import FIRST_ROWS, Table, first_rows, may_be_null, once_only, refuse_all_null
-from .unfolding import few_rows
+from .unfolding import UnfoldedTable, few_rows
 from .without_slates import lacks_lists
 
 
@@ -92,7 +93,7 @@ def detect_clicks_as(table: Table, said: Mapping[str, str], *, is_wide: bool, ro
     wanted = ("slate", "clicks") if is_wide else ("position", "click", "item", "impression")
     columns, click = tuple(said.get(role, role) for role in wanted), wanted[1]
     plain: ClicksAs = "values" if said else "numbers"
-    inner = getattr(table, "folded", table)
+    inner: Any = table.table if isinstance(table, UnfoldedTable) else table
     if click not in said and {*columns} <= {*table.names} and not may_be_null(table, columns[1]):
         return plain
     opened_anew = click not in said and (hasattr(inner, "held") or engine_of(inner) is not None)

@@ -148,10 +148,9 @@ class LongLog:
         return self._typed_of(self.table)
 
     def _typed_of(self, table: Table) -> Table:
-        if isinstance(table, Reshaped | DerivedTable):
-            made: Table = table.over(self._typed_of(table.inner))
-            return made
         given: Any = table
+        if isinstance(table, Reshaped | DerivedTable):
+            return replace(given, table=self._typed_of(table.table))
         if hasattr(table, "grouped"):
             return cast("Table", given.grouped(self.column("impression")))
         if not hasattr(table, "typed"):

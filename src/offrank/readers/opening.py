@@ -287,8 +287,8 @@ def sound(table: Table) -> tuple[Table, dict[str, int]]:
     """
     given: Any = table
     if isinstance(table, Reshaped):  # of which some rows are read
-        inner, left_out = sound(table.inner)
-        return table.over(inner), left_out
+        inner, left_out = sound(table.table)
+        return replace(given, table=inner), left_out
     files: Any = getattr(table, "files", None)
     if not isinstance(files, Files):
         raise UsageError(

@@ -13,7 +13,6 @@ from .column_sets import FileTable
 from .files import Files
 from .parquet_orc_arrow import ArrowTable, ParquetTable
 from .tables import Table, TableOver
-from .unfolding.table import Reshaped
 
 _CHECKED = ("gzip", "bz2")
 """Compressions that hold a checksum of what they have packed; those of the others are optional."""
@@ -24,8 +23,8 @@ _SIZES = 3
 def has_checksums(table: Table) -> bool | None:
     """Whether the first file of a table carries checksums; None of a table in memory, and where that cannot be told."""
     stored: Any = table
-    while isinstance(stored, Reshaped | TableOver):
-        stored = stored.inner if isinstance(stored, Reshaped) else stored.table
+    while isinstance(stored, TableOver):
+        stored = stored.table
     if not isinstance(stored, FileTable):
         return None
     files, path = stored.files, stored.files.paths[0]

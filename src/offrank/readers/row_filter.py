@@ -64,14 +64,8 @@ def _typed(asked: ColumnTest, value: Any, kind: pa.DataType) -> pa.Scalar:
 class FilteredTable(Reshaped):
     """The rows of a table that a filter keeps, with their numbers in it. Row groups that hold none are not read."""
 
-    inside = "every"
-
-    every: Table
+    table: Table
     where: RowFilter
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.every.names
 
     @property
     def num_rows(self) -> None:
@@ -79,19 +73,19 @@ class FilteredTable(Reshaped):
 
     @cached_property
     def schema(self) -> pa.Schema | None:
-        return schema_of(self.every)
+        return schema_of(self.table)
 
     def describe(self) -> str:
-        return f"{self.every.describe()} where {self.where.text}"
+        return f"{self.table.describe()} where {self.where.text}"
 
     def stamp(self) -> Mapping[str, Any] | None:
-        found = stamp_of(self.every)
+        found = stamp_of(self.table)
         return None if found is None else {**found, "the row filter": self.where.text}
 
     @cached_property
     def _parts(self) -> list[int]:
         """Return the parts of the table that may hold such rows, by what Parquet tells of row groups."""
-        every, found = self.every, range(self.every.parts())
+        every, found = self.table, range(self.table.parts())
         if not isinstance(every, ParquetTable):
             return [*found]
         asked = self.where.conditions
@@ -102,11 +96,11 @@ class FilteredTable(Reshaped):
         return len(self._parts)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        yield from self._kept(partial(self.every.pieces, self._parts[part]), columns)
+        yield from self._kept(partial(self.table.pieces, self._parts[part]), columns)
 
     def first(self, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
         """Yield the first rows that are kept; those of a stream are read again with the others."""
-        yield from self._kept(partial(first_pieces, self.every, rows=rows), columns)
+        yield from self._kept(partial(first_pieces, self.table, rows=rows), columns)
 
     def _kept(self, read: Callable[..., Iterator[Piece]], columns: tuple[str, ...]) -> Iterator[Piece]:
         """Yield the rows that are kept, with these columns."""

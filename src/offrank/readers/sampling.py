@@ -88,7 +88,7 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
     Raises:
         LogError: what was chosen cannot be read.
     """
-    table = log.table.unordered if isinstance(log.table, RankedTable) else log.table
+    table = log.table.table if isinstance(log.table, RankedTable) else log.table
     leaf = _leaf(table)
     whole = 0 if above is None or leaf is None else sum(_sizes_behind(leaf))
     if leaf is None or above is None or whole <= above:
@@ -100,7 +100,7 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
     if not places:
         return log, None
     held = HeldTable(table, tuple(_renumbered(places)))
-    found = replace(log.table, unordered=held) if isinstance(log.table, RankedTable) else held
+    found = replace(log.table, table=held) if isinstance(log.table, RankedTable) else held
     log = replace(log, table=found, noted={}) if isinstance(log, LongLog) else replace(log.looked_at(), stored=found)
     pieces = [piece.data for place in held.places for piece in place]
     return log, LogSample(sum(map(len, pieces)), sum(flat.size(one) for one in pieces), whole, len(places), how)
@@ -109,7 +109,7 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
 def _leaf(table: Table) -> CsvJsonTable | StoredTable | TextTable | None:
     """Return the files behind a table whose rows are made of theirs, one of one; None if there are none."""
     while isinstance(table, Reshaped | DerivedTable):
-        table = table.inner
+        table = table.table
     return table if isinstance(table, CsvJsonTable | StoredTable | TextTable) else None
 
 
@@ -170,7 +170,8 @@ def _texts(log: LongLog, leaf: CsvJsonTable) -> dict[str, pa.DataType]:
 
 def _with(table: Table, leaf: CsvJsonTable) -> Table:
     """Return a table with other files behind it."""
-    return table.over(_with(table.inner, leaf)) if isinstance(table, Reshaped | DerivedTable) else leaf
+    given: Any = table
+    return replace(given, table=_with(table.table, leaf)) if isinstance(table, Reshaped | DerivedTable) else leaf
 
 
 def _blocks(leaf: CsvJsonTable, size: int) -> Iterator[tuple[str, int, bytes]]:

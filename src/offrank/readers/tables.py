@@ -137,13 +137,14 @@ def row_count(table: Table) -> int | None:
 
 def may_be_null(table: Table, name: str) -> bool:
     """Whether values of a column, or in its lists, may be null: a table that can tell without reading rows says so."""
-    told = getattr(getattr(table, "folded", table), "may_be_null", None)
+    read: Any = table
+    told = getattr(read.table if hasattr(table, "taken") else table, "may_be_null", None)
     return told is None or bool(told(name))
 
 
 def holder(table: Table) -> Any:
     """Return what knows the types: a table in memory, a data set, or else the table itself."""
-    held = getattr(table, "table", None)
+    held = None if hasattr(type(table), "schema") else getattr(table, "table", None)
     return getattr(table, "dataset", table) if held is None else held
 
 

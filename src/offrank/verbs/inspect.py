@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..inspection.look import Reading, look
 from ..inspection.passes import HowRead
 from ..inspection.result import Inspection
+from ..inspection.unread_table import UnreadTable
 from ..readers.sampling import SAMPLE_ABOVE
 from ..readers.wide import Gaps
 from ..running.executors import Executor, Progress
-
-if TYPE_CHECKING:
-    from ..inspection.unread_table import UnreadTable
 
 
 def inspect(

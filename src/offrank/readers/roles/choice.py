@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,9 +12,7 @@ from ...wording import ColumnNames, Wording
 from ..description import RoleEvidence, Unsettled
 from . import names
 from .columns import Column, Flags
-
-SURE_FIT = 2
-"""How well a name must fit a role to be preferred to its rivals."""
+from .names import SURE_FIT
 
 
 @dataclass
@@ -62,10 +60,19 @@ class Roles:
         self.found[role] = RoleEvidence(called[0], why, tuple(name for name in able if name != called[0]))
         return True
 
-    def alone(self, role: str, name: str) -> bool:
-        """Give the role of the click to the only flag there is, and say so."""
-        why = "the only flag, rarely set, less often further down"
-        self.found[role], self.notes[role] = RoleEvidence(name, why), why
+    def deed(self, role: str, flags: Mapping[str, Floats], what: str, behaves: Callable[[str], bool]) -> bool:
+        """Give the role of the click to a flag that is called a deed, or the only one, or ask; whether there is any.
+
+        behaves: whether a flag is set as clicks are.
+        """
+        first, why = not_after_others(flags), f"no other {what} has the name of a user action on an item"
+        if not flags or self.only(role, first, "used", why):
+            return bool(flags)
+        if len(flags) == 1 and behaves(next(iter(flags))):
+            why = "the only flag, rarely set, less often further down"
+            self.found[role], self.notes[role] = RoleEvidence(next(iter(flags)), why), why
+        else:
+            self.ask(role, sorted(flags, key=lambda name: (name not in first, *_unlikely(name, flags[name]))))
         return True
 
     def rewarded(self, values: Mapping[str, Column]) -> bool:
@@ -86,6 +93,12 @@ class Roles:
     def taken(self) -> set[str]:
         """The columns that have a role already."""
         return {*self.said.values(), *(one.column for one in self.found.values())}
+
+
+def _unlikely(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
+    """Return what sorts flags by how unlikely they are clicks: by name, then what is set mostly, or more rarely."""
+    mean = float(np.nan_to_num(clicks).mean())
+    return -names.closeness("used", name), names.closeness("outcome", name), mean > 0.5, -mean
 
 
 _OFFERED = 3

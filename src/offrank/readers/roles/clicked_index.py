@@ -7,9 +7,8 @@ import numpy as np
 from ...log.batch import Integers
 from ..flat import Lists
 from . import names
+from .columns import FEW
 
-_FEW = 0.01
-"""The largest share of clicks that may break a rule."""
 _MOST_LONG = 0.5
 """The largest share of lists of places that are as long as the list that was shown; clicks beside it always are."""
 _ENOUGH = 20
@@ -40,7 +39,7 @@ def tops_of(places: Lists, lengths: Integers, name: str) -> tuple[int, ...]:
     if not (marked or names.closeness("position", name) >= 1):
         return ()
     numbers, size = numbers[known], size[known]
-    few = _FEW * len(numbers)
+    few = FEW * len(numbers)
     zeros, ends = (numbers == 0).sum(), (numbers == size).sum()
     possible = [top for top, wrong in ((1, zeros if marked else 0), (0, ends)) if wrong <= few]
     if len(possible) < 2:
@@ -55,4 +54,4 @@ def _are_places(numbers: np.ndarray, size: Integers, known: np.ndarray) -> bool:
     """Whether numbers are places in lists of these sizes, of which there are several, beside -1 for none."""
     if not known.any() or (numbers[~known] != -1).any() or np.isinf(numbers).any() or (numbers % 1 != 0).any():
         return False
-    return bool((numbers[known] > size[known]).mean() <= _FEW and len(np.unique(numbers[known])) > 1)
+    return bool((numbers[known] > size[known]).mean() <= FEW and len(np.unique(numbers[known])) > 1)

@@ -88,6 +88,10 @@ class Column:
         return found if few else np.empty(0)
 
 
+FEW, BY_CHANCE = 0.01, 5.0
+"""The largest share of rows, or lists, that may break a rule; and how many repeats there would be by chance, at least,
+where shape alone is believed.
+"""
 _DEEPEST = 1000
 """The largest number that may be a position."""
 _MOST_CLICKED = 0.7

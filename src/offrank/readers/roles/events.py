@@ -157,7 +157,7 @@ def time_of(shown: FirstImpressions, clicks: pa.Table, joined: Mapping[str, str]
     own = joined.get("impression", "impression")
     both = [own, joined.get("click_impression", own)]
     for name in shown.rows.column_names:
-        if name not in clicks.column_names or names.closeness("time", name) < _CALLED:
+        if name not in clicks.column_names or names.closeness("time", name) < names.CALLED:
             continue
         try:
             when = [event_times(whole_column(table.column(name)), name) for table in (shown.rows, clicks)]
@@ -168,9 +168,6 @@ def time_of(shown: FirstImpressions, clicks: pa.Table, joined: Mapping[str, str]
         if len(early) and not early.mean() > _EARLY:
             return {"time": name}
     return {}
-
-
-_CALLED = 3
 
 
 def _known(rows: pa.Table, name: str, values: pa.Array) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:

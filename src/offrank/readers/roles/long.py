@@ -17,8 +17,18 @@ from ..conversions import ClicksAs
 from ..description import Description, RoleEvidence
 from ..json_text import BadCell
 from . import names
-from .choice import Roles, best_named, not_after_others
-from .columns import Column, alike, always_falls, is_constant, like_probabilities, of_values, share_of_repeats
+from .choice import Roles, best_named
+from .columns import (
+    BY_CHANCE,
+    FEW,
+    Column,
+    alike,
+    always_falls,
+    is_constant,
+    like_probabilities,
+    of_values,
+    share_of_repeats,
+)
 from .runs import Positioned, positioned, runs
 from .unnamed import like_clicks
 
@@ -80,7 +90,7 @@ def _items(columns: Mapping[str, Column], run: Positioned, roles: Roles) -> list
     """Return the columns that come once in each list, one of those that name the same items."""
     able = []
     for name, column in columns.items():
-        if name in roles.taken or column.distinct < 2 or column.nulls[run.shown].mean() > _FEW:
+        if name in roles.taken or column.distinct < 2 or column.nulls[run.shown].mean() > FEW:
             continue
         twice, by_chance = share_of_repeats(column, run.groups, np.ones(len(run.groups), np.bool_))
         single = column.distinct == len(column.groups)  # a number of the row
@@ -88,7 +98,7 @@ def _items(columns: Mapping[str, Column], run: Positioned, roles: Roles) -> list
             columns[run.position].positions
         )
         fit = names.closeness("item", name)
-        if twice <= _FEW and (fit >= 2 or not (single or like_position or by_chance < _BY_CHANCE)):
+        if twice <= FEW and (fit >= 2 or not (single or like_position or by_chance < BY_CHANCE)):
             able.append(name)
     if "item" in roles.said:
         return [roles.said["item"]]
@@ -140,23 +150,18 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
             roles.notes["click"] = note
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    first = not_after_others({name: held[name] for name in able})
-    if able and not (
-        roles.only("click", first, "used", "no other flag has the name of a user action on an item")
-        or (len(able) == 1 and _behaves(roles, able[0], held[able[0]], columns, run))
-    ):
-        roles.ask("click", sorted(able, key=lambda name: (name not in first, *_unlikely_click(name, held[name]))))
-    return bool(able)
+    flags = {name: held[name] for name in able}
+    return roles.deed("click", flags, "flag", lambda name: _behaves(roles, held[name], name, columns, run))
 
 
-def _behaves(roles: Roles, name: str, held: Floats, columns: Mapping[str, Column], run: Positioned) -> bool:
-    """Give the role of the click to the only flag, if it behaves as clicks do, and say so; whether it does."""
+def _behaves(roles: Roles, held: Floats, name: str, columns: Mapping[str, Column], run: Positioned) -> bool:
+    """Whether the only flag behaves as clicks do."""
     item = columns.get(roles.found["item"].column)
     if item is None or not len(item.groups):
         return False
     shown = run.shown
-    values = held[shown], run.groups[shown], columns[run.position].positions[shown], item.groups[shown]
-    return like_clicks(name, *values) and roles.alone("click", name)
+    places = columns[run.position].positions[shown]
+    return like_clicks(name, held[shown], run.groups[shown], places, item.groups[shown])
 
 
 def _no_click(columns: Mapping[str, Column], taken: set[str]) -> str:
@@ -170,12 +175,6 @@ def _no_click(columns: Mapping[str, Column], taken: set[str]) -> str:
                     f"{_LOG_CLICKS}"
                 )
     return f"no column says what was clicked: {_LOG_CLICKS}"
-
-
-def _unlikely_click(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
-    """Return what sorts flags by how unlikely they are clicks: by name, then what is set mostly, or more rarely."""
-    mean = float(clicks.mean())
-    return -names.closeness("used", name), names.closeness("outcome", name), mean > 0.5, -mean
 
 
 def _counts(columns: Mapping[str, Column], taken: set[str]) -> str:
@@ -255,12 +254,6 @@ def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
     return Description("none", {}, lacks=f"{alone}: {_LOG_LISTS}")
 
 
-_FEW = 0.01
-"""The largest share of lists, or rows, that may break a rule."""
-_BY_CHANCE = 5.0
-"""How many items would come twice in a list by chance, at least, where a column is not called an item."""
-
-
 def clicks_in_rows(rows: pa.Table, position: str, click: str, item: str, impression: str) -> ClicksAs:
     """Tell how the clicks of a long table are written: empty where nothing was clicked, if none of them is 0.
 
@@ -298,4 +291,4 @@ def _are_items(rows: pa.Table, columns: Mapping[str, Column], click: str, item: 
         clicks, wrong = conversions.clicks_of_items(column, columns[item].data, np.flatnonzero(begins))
     except (ColumnError, BadCell):
         return False
-    return bool(clicks.any() and wrong.mean() <= (_FEW if len(numbers) else 0.5))
+    return bool(clicks.any() and wrong.mean() <= (FEW if len(numbers) else 0.5))

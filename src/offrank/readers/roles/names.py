@@ -50,8 +50,10 @@ def parts(name: str) -> list[str]:
     return [part.lower() for part in _PARTS.findall(plain)]
 
 
-CALLED = 3
-"""How well a name must fit a role to look at the first rows, or to be of a row's time: `release_date` fits less."""
+SURE_FIT, CALLED = 2, 3
+"""How well a name must fit a role to be preferred to its rivals; and to look at the first rows, or to be of a row's
+time: `release_date` fits less.
+"""
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...log.batch import Integers
 from . import names
-from .columns import Column, Flags, by_first
+from .columns import BY_CHANCE, FEW, Column, Flags, by_first
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Positioned:
     @property
     def possible(self) -> bool:
         """Whether the rows do not contradict it."""
-        return self.twice <= _TWICE
+        return self.twice <= FEW
 
     @property
     def named(self) -> bool:
@@ -49,21 +49,17 @@ class Positioned:
     def certain(self) -> bool:
         """Whether this cannot well be chance, or both names say it."""
         least = _BEGIN_NAMED if self.named else _BEGIN
-        return self.possible and self.begins >= least and (self.named or self.by_chance >= _BY_CHANCE)
+        return self.possible and self.begins >= least and (self.named or self.by_chance >= BY_CHANCE)
 
     @property
     def below(self) -> bool:
         """Whether all lists begin at one position below the top, without a gap, as those of a second page do."""
-        clear = self.lower and min(self.begins_lower, self.whole) >= _BEGIN and self.by_chance >= _BY_CHANCE
+        clear = self.lower and min(self.begins_lower, self.whole) >= _BEGIN and self.by_chance >= BY_CHANCE
         return bool(self.possible and self.named and clear)
 
 
-_TWICE = 0.01
-"""The largest share of lists that may break the rule that a position comes once."""
 _BEGIN, _BEGIN_NAMED = 0.9, 0.5
 """The least share of lists that begin at the top; where rows are missing, names must tell."""
-_BY_CHANCE = 5.0
-"""How many positions would come twice by chance, at least, where shape alone is believed."""
 
 
 def runs(columns: Mapping[str, Column], said: Mapping[str, str]) -> list[Positioned]:
@@ -121,7 +117,7 @@ def _may_be_position(column: Column) -> bool:
 def _may_be_id(column: Column) -> bool:
     """Whether a column may tell lists apart: it is no time and no fraction, and hardly ever missing."""
     single = column.distinct == len(column.groups) and names.closeness("impression", column.name) < 2
-    return column.distinct > 1 and not single and bool(column.nulls.mean() <= _TWICE)
+    return column.distinct > 1 and not single and bool(column.nulls.mean() <= FEW)
 
 
 def positioned(columns: Mapping[str, Column], impression: str, position: str) -> Positioned:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from .. import conversions, flat
 from . import names
 from .columns import Column, like_probabilities, of_values
+from .names import SURE_FIT
 
 MOST_OPTIONS = 100
 """Options that a row is chosen from, at most."""
@@ -46,12 +47,12 @@ def choice_of(rows: pa.Table) -> ChoiceColumns | None:
         return None
     single = of_values(rows)
     chosen = _best("option", [name for name in single if is_choice(rows.column(name))])
-    if not chosen or any(names.closeness("position", name) >= _CALLED for name in single if name != chosen):
+    if not chosen or any(names.closeness("position", name) >= SURE_FIT for name in single if name != chosen):
         return None
     flags = [name for name, one in single.items() if len(one.clicks) and name != chosen and one.clicks.max() == 1]
     earned = next((found for role in _FLAGS if (found := _best(role, flags))), None)
     earned = earned or _best("outcome", [name for name, one in single.items() if len(one.numbers) and name != chosen])
-    near = [name for name in single if names.closeness("propensity", name) >= _CALLED or name.lower() == "p"]
+    near = [name for name in single if names.closeness("propensity", name) >= SURE_FIT or name.lower() == "p"]
     written = [name for name in near if is_probability(rows.column(name))]
     if earned is None or len(near) > 1:
         return None
@@ -64,10 +65,10 @@ def costed_choice(rows: pa.Table) -> ChoiceColumns | None:
     if any(pa.types.is_nested(kind) for kind in rows.schema.types):
         return None
     single = of_values(rows)
-    if any(names.closeness("position", name) >= _CALLED for name in single):
+    if any(names.closeness("position", name) >= SURE_FIT for name in single):
         return None
     costs = [name for name, one in single.items() if names.words_of("COST") & {*names.parts(name)} and len(one.numbers)]
-    near = [name for name in single if names.closeness("propensity", name) >= _CALLED or name.lower() == "p"]
+    near = [name for name in single if names.closeness("propensity", name) >= SURE_FIT or name.lower() == "p"]
     written = [name for name in near if is_probability(rows.column(name)) and name not in costs]
     able = [name for name in single if name not in (*costs, *written) and is_choice(rows.column(name))]
     chosen = _best("option", able) or next((name for name in able if name.lower() == "a" or len(able) == 1), None)
@@ -81,7 +82,7 @@ def _are_alone(single: Mapping[str, Column], chosen: str) -> bool:
     if any(_of_each_row(one) for one in single.values()):
         return True
     roles = "impression", "session", "item"
-    called = (name for role in roles for name in single if names.closeness(role, name) >= _CALLED and name != chosen)
+    called = (name for role in roles for name in single if names.closeness(role, name) >= SURE_FIT and name != chosen)
     return not any(len(single[name].groups) for name in called)
 
 
@@ -93,10 +94,6 @@ def lacks_options(rows: pa.Table, found: ChoiceColumns) -> bool:
     error = weight.std() / np.sqrt(len(weight))
     effective = weight.sum() ** 2 / (weight**2).sum() / len(weight)
     return bool(weight.mean() + _ERRORS * error < _FULL and effective >= _EFFECTIVE)
-
-
-_CALLED = 2
-"""How well a name must fit a role; see `names.closeness`."""
 
 
 def _of_each_row(column: Column) -> bool:
@@ -114,7 +111,7 @@ def _best(role: str, able: Sequence[str]) -> str | None:
     """Return the column whose name fits a role best, None if none is called so or two fit as well."""
     ranked = sorted(able, key=lambda name: -names.closeness(role, name))
     fits = [names.closeness(role, name) for name in ranked]
-    clear = fits and fits[0] >= _CALLED and (len(fits) == 1 or fits[0] > fits[1])
+    clear = fits and fits[0] >= SURE_FIT and (len(fits) == 1 or fits[0] > fits[1])
     return ranked[0] if clear else None
 
 

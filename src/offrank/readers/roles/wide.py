@@ -20,9 +20,9 @@ from ..description import Description, Unsettled
 from ..flat import Lists
 from ..json_text import ONE_KIND, BadCell
 from . import names
-from .choice import Roles, not_after_others
+from .choice import Roles
 from .clicked_index import called_as_place, tops_of
-from .columns import always_falls, by_first, like_draws, like_probabilities, of_values
+from .columns import FEW, always_falls, by_first, like_draws, like_probabilities, of_values
 from .unnamed import like_clicks
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
@@ -30,8 +30,6 @@ _NOT_IDS = "column 'slate' does not contain a list of distinct ids in each row: 
 _NO_CLICKS = "no list says which items of the slate were clicked: log 1 or 0 for each item shown"
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
-_FEW = 0.01
-"""The largest share of rows that may break a rule."""
 _PAIR = 2
 """Places that clicks may fill as positions do."""
 
@@ -64,7 +62,7 @@ class ListColumn:
     @property
     def distinct(self) -> bool:
         """Whether the ids of a list are distinct, and not all lists are the same few numbers."""
-        return self.ids is not None and bool(self.ids.places(self.ids).twice.mean() <= _FEW)
+        return self.ids is not None and bool(self.ids.places(self.ids).twice.mean() <= FEW)
 
     @cached_property
     def row(self) -> Integers:
@@ -82,7 +80,7 @@ class ListColumn:
         own, others = self.ids, other.ids
         if own is None or others is None or flat.id_kind(own.raw.type) != flat.id_kind(others.raw.type):
             return False
-        return bool(others.places(own).outside.mean() <= _FEW)
+        return bool(others.places(own).outside.mean() <= FEW)
 
     @property
     def few(self) -> bool:
@@ -91,7 +89,7 @@ class ListColumn:
 
     def beside(self, other: ListColumn) -> bool:
         """Whether the lists have the lengths of another's."""
-        return bool((self.lists.lengths == other.lists.lengths).mean() >= 1 - _FEW)
+        return bool((self.lists.lengths == other.lists.lengths).mean() >= 1 - FEW)
 
 
 def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
@@ -166,7 +164,7 @@ def _may_be_slate(one: ListColumn) -> bool:
     """Whether lists may be what was shown: distinct ids, hardly ever none, that are not called something else."""
     other = (role for role in ("position", "click") if names.closeness(role, one.name) >= 2)
     called = names.closeness("slate", one.name) >= 2 or not any(other)
-    return called and one.distinct and bool((one.lists.lengths == 0).mean() <= _FEW)
+    return called and one.distinct and bool((one.lists.lengths == 0).mean() <= FEW)
 
 
 def _may_be_clicks(one: ListColumn) -> bool:
@@ -245,7 +243,7 @@ def _runs(one: ListColumn, least: int = 2 * (_PAIR + 1)) -> bool:
     order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
     off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
     clear = bool(len(off)) and int(counts[counts >= min(least, _PAIR + 1)].sum()) >= least
-    return clear and off[0] in (0, 1) and float(np.mean(off == off[0])) >= 1 - _FEW
+    return clear and off[0] in (0, 1) and float(np.mean(off == off[0])) >= 1 - FEW
 
 
 def _counts(one: ListColumn) -> bool:
@@ -295,13 +293,9 @@ def _clicks(
         if any(names.closeness("click", name) for name in clicked) or not roles.only("clicks", clicked, "used", why):
             roles.choose("clicks", clicked, why, words="click", least=1)
         roles.notes["clicks"] = "the ids of clicked items"
-    elif able:
-        first = not_after_others({name: lists[name].numbers for name in able})
-        if not (
-            roles.only("clicks", first, "used", "no other list has the name of a user action on an item")
-            or (len(able) == 1 and _behaves(lists[able[0]], shown) and roles.alone("clicks", able[0]))
-        ):
-            roles.ask("clicks", sorted(able, key=lambda name: (name not in first, -names.closeness("used", name))))
+    else:
+        flags = {name: lists[name].numbers for name in able}
+        roles.deed("clicks", flags, "list", lambda name: _behaves(lists[name], shown))
     return "" if able or clicked else _NO_CLICKS
 
 

@@ -19,8 +19,6 @@ from ..tables import Table, once_only
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
 _ROLES = ("item", "position", "slate", "click")
-_CALLED_SO = 2
-"""How well names must fit those of an item and of a click; see `roles.names.closeness`."""
 
 
 def in_lists_by_number(table: Table) -> Table:
@@ -51,7 +49,7 @@ def in_lists_by_number(table: Table) -> Table:
 
 
 def _called_either(role: str, other: str, name: str) -> bool:
-    return max(names.closeness(role, name), names.closeness(other, name)) >= _CALLED_SO
+    return max(names.closeness(role, name), names.closeness(other, name)) >= names.SURE_FIT
 
 
 def _by_number(columns: Sequence[str]) -> Mapping[str, tuple[str, ...]]:

@@ -37,9 +37,7 @@ class RankedTable(Reshaped):
     positions give the order only. gaps: whether ranks without an item stay, as null.
     """
 
-    inside = "unordered"
-
-    unordered: Table
+    table: Table
     slate: str
     position: str
     beside: frozenset[str]
@@ -50,11 +48,11 @@ class RankedTable(Reshaped):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.unordered.names, "candidates"]))
+        return tuple(dict.fromkeys([*self.table.names, "candidates"]))
 
     @property
     def schema(self) -> pa.Schema | None:
-        return schema_of(self.unordered)
+        return schema_of(self.table)
 
     def needing(self, needed: Needs) -> RankedTable:
         """Return the table as a job reads it."""
@@ -67,7 +65,7 @@ class RankedTable(Reshaped):
     @cached_property
     def top(self) -> int:
         """Return the position at the top, 0 or 1."""
-        first = few_rows(self.unordered, (self.position,)).column(0)
+        first = few_rows(self.table, (self.position,)).column(0)
         try:
             found = [_positions(chunk, self.position) for chunk in first.chunks]
         except BadCell:
@@ -76,8 +74,8 @@ class RankedTable(Reshaped):
         return 0 if 2 * from_0 > len(first) else 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        own = tuple(name for name in columns if name in self.unordered.names)
-        for read in self.unordered.pieces(part, tuple(dict.fromkeys((self.slate, self.position, *own)))):
+        own = tuple(name for name in columns if name in self.table.names)
+        for read in self.table.pieces(part, tuple(dict.fromkeys((self.slate, self.position, *own)))):
             try:
                 yield self._ordered(read, columns)
             except BadCell as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from ..column_sets import FileTable
 from ..conversions import is_text
 from ..files import partition
 from ..json_text import BadCell
-from ..tables import Piece, Table, once_only, row_count, schema_of
+from ..tables import Piece, Table, TableOver, once_only, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
 from .texts import text_forms
@@ -43,45 +43,26 @@ FirstRows = Callable[..., pa.Table]
 """As `few_rows`."""
 
 
-class Reshaped:
-    """A table whose rows are each made of one of another: with its files, parts and name. inside: the field with it."""
-
-    inside: ClassVar[str]
-
-    @property
-    def inner(self) -> Table:
-        """Return the other table."""
-        found: Table = vars(self)[self.inside]
-        return found
-
-    def over(self, inner: Table) -> Any:
-        """Return the same of another table."""
-        made: Any = self
-        return replace(made, **{self.inside: inner})
+class Reshaped(TableOver):
+    """A table whose rows are each made of one of another: with its files, parts and name."""
 
     @property
     def once(self) -> bool:
-        return once_only(self.inner)
+        return once_only(self.table)
 
     @property
     def files(self) -> Any:
-        return getattr(self.inner, "files", None)
+        return getattr(self.table, "files", None)
 
     @property
     def num_rows(self) -> int | None:
-        return row_count(self.inner)
-
-    def parts(self) -> int:
-        return self.inner.parts()
-
-    def describe(self) -> str:
-        return self.inner.describe()
+        return row_count(self.table)
 
     def engine(self) -> Engine | None:
-        return engine_of(self.inner)
+        return engine_of(self.table)
 
     def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of(self.inner)
+        return stamp_of(self.table)
 
 
 @dataclass(frozen=True)
@@ -91,9 +72,7 @@ class UnfoldedTable(Reshaped):
     taken: name -> the folded column that it is made of, and the way in it. texts: folded columns that are texts.
     """
 
-    inside = "folded"
-
-    folded: Table
+    table: Table
     taken: Mapping[str, tuple[str, Path]]
     texts: Mapping[str, Form] = field(default_factory=dict)
 
@@ -104,7 +83,7 @@ class UnfoldedTable(Reshaped):
     @cached_property
     def schema(self) -> pa.Schema | None:
         """Return the columns and their types, where they are known without reading."""
-        folded = schema_of(self.folded)
+        folded = schema_of(self.table)
         if folded is None:
             return None
         kinds = {one.name: self.texts[one.name].kind if one.name in self.texts else one.type for one in folded}
@@ -112,7 +91,7 @@ class UnfoldedTable(Reshaped):
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         folded = tuple(dict.fromkeys(self.taken[name][0] for name in columns))
-        for piece in self.folded.pieces(part, folded):
+        for piece in self.table.pieces(part, folded):
             yield replace(piece, data=self.unfold(piece, columns))
 
     def unfold(self, piece: Piece, columns: tuple[str, ...]) -> pa.RecordBatch:
@@ -137,14 +116,16 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None, look: First
     which may hold what it has read before.
     """
     table, look = in_lists_by_number(table), look or few_rows
-    schema = _schema(table, renamed or {}, look)
-    if schema is None:
+    names, said, schema = {*table.names}, renamed or {}, schema_of(table)
+    own = said.get("slate", "slate") in names or {said.get(role, role) for role in ("impression", "item")} <= names
+    if schema is None and own and names.issuperset(said.values()):  # then nothing need be known
         return table
-    texts = _texts(table, schema, renamed or {}, look)
+    schema = schema or look(table, table.names, 1).schema
+    texts = _texts(table, schema, said, look)
     if not texts and not any("struct<" in str(kind) for kind in schema.types):
         return table
-    names = _taken(schema, texts)
-    return UnfoldedTable(table, names, texts) if texts or list(names) != schema.names else table
+    made = _taken(schema, texts)
+    return UnfoldedTable(table, made, texts) if texts or list(made) != schema.names else table
 
 
 def documents(table: Table) -> Table:
@@ -205,7 +186,7 @@ def first_pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Itera
     """Yield the first pieces of a table; of a stream that keeps its first rows for who reads it, so many rows."""
     if isinstance(table, UnfoldedTable):
         folded = tuple(dict.fromkeys(table.taken[name][0] for name in columns))
-        for piece in first_pieces(table.folded, folded):
+        for piece in first_pieces(table.table, folded):
             yield replace(piece, data=table.unfold(piece, columns))
     elif held := getattr(table, "held", None):  # of what is called for each reading
         yield from first_pieces(held[0], columns, _ROWS)
@@ -214,19 +195,6 @@ def first_pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Itera
     else:
         for part in range(table.parts()):
             yield from table.pieces(part, columns)
-
-
-def _schema(table: Table, renamed: Mapping[str, str], look: FirstRows) -> pa.Schema | None:
-    """Return the columns of a table and their types; None if nothing need be known.
-
-    That is where they are not known without reading, and all columns are there that a log needs.
-    """
-    names = set(table.names)
-    known = schema_of(table)
-    if known is not None:
-        return known
-    own = renamed.get("slate", "slate") in names or {renamed.get(r, r) for r in ("impression", "item")} <= names
-    return None if own and names.issuperset(renamed.values()) else look(table, table.names, 1).schema
 
 
 def leaves(kind: pa.DataType, *, listed: bool = False) -> Iterator[Path]:
