@@ -185,8 +185,8 @@ def _unread(
         or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
         or _told(error)
     )
-    made = UnreadTable(where, first_look(beginning.rows), why, found.unsettled, found.layout, path, said, roles)
-    return replace(made, command=found.command)
+    shape = found.unsettled, found.layout, path, said, roles, found.command
+    return UnreadTable(where, first_look(beginning.rows), why, *shape)
 
 
 def _told(error: OffrankError) -> str:

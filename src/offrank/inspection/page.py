@@ -269,7 +269,7 @@ def _sizes(found: Inspection) -> Iterator[Item]:
     copies = f"at least {percent(found.copies, 0)} of the rows" if found.copies else "none found"
     yield Item(copies, status="duplicates")
     if found.checksums is False:
-        yield Item("none: damage would go unnoticed; `offrank convert` adds them", status="checksums")
+        yield Item("none: a damaged number would go unnoticed (`offrank convert`)", status="checksums")
 
 
 def _number(value: float) -> str:
@@ -297,15 +297,12 @@ def _families(seen: Inspection) -> Iterator[tuple[str, str, str, str]]:
         alone = "" if number else one.name
         found.setdefault((before, after, alone, one.type, one.use, one.like), {})[number] = one
     for (before, after, *_), same in found.items():
-        low, high = min(same, key=_place), max(same, key=_place)
-        whole = _place(high) - _place(low) + 1 == len(same)
-        family = f"{before}{low}..{high}{after}" + ("" if whole else f" ({len(same)})") if len(same) > 2 else ""
+        written = {int(number or 0): number for number in same}
+        low, high = min(written), max(written)
+        family = f"{before}{written[low]}..{written[high]}{after}" if len(same) > 2 else ""
+        family += f" ({len(same)})" if family and high - low + 1 > len(same) else ""
         for one in [*same.values()][: 1 if family else None]:
             yield family or one.name, one.type, ", ".join(one.samples), _use(one, seen)
-
-
-def _place(number: str) -> int:
-    return int(number or 0)
 
 
 _MOST_ROWS = 10

@@ -247,7 +247,7 @@ def _logging(
     policies = rankers(scores, used(seen.columns, "ranking"))
     if found.status == "not random" and column is not None:
         found, arms = replace(found, column=column), _arms_of(column, policies, source, how)
-    elif _may_be_arms(found) and not seen.written:
+    elif not seen.written and (found.status == "unknown" or (found.status == "not random" and not found.policy)):
         tried = (_arms_of(name, policies, source, how) for name in called[:_TRIED_ARMS])
         arms = next((one for one in tried if one is not None and one.clear), None)
         why = "" if arms is None else f"`{arms.column}` assigns each row a ranker that explains it"
@@ -311,11 +311,6 @@ def _by_value(
 _MINORITY, _CONTROL = 0.5, words_of("CONTROL")  # one of the values of an A/B test is no bucket
 _TRIED_VALUES = 4
 """Columns of few values by which the rows are told apart."""
-
-
-def _may_be_arms(found: LoggedBy) -> bool:
-    """Whether no single ranker is known that explains the log, and nothing was drawn as far as one can see."""
-    return found.status == "unknown" or (found.status == "not random" and not found.policy)
 
 
 _TRIED_ARMS = 3

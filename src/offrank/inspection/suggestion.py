@@ -46,7 +46,7 @@ def suggestion(
     slates, questions, places = _gives(source, logging, "log_prob"), dict[str, Next](), _places(sample)
     drawn_by, directed = frozenset() if law is None else law.reads("log_prob").scores, _directed(seen) | places
     for target in _targets(seen, drawn_by, directed, places):
-        found = ["snips"] if slates and _overlaps(target, sample) else []
+        found = ["snips"] if slates and np.isfinite(target.log_prob(sample.contexts, sample.slates)).any() else []
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found and len(questions) < _TRIED:
             questions[repr(target)] = Next(repr(target), tuple(found), _turned(target, directed))
@@ -109,8 +109,3 @@ def _targets(
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]
     rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]
     return [*rankers, *(EpsilonUniform(one, 0.1) for one in rankers[:1]), Uniform()]
-
-
-def _overlaps(target: Policy, rows: SampledRows) -> bool:
-    """Whether the target could have shown the logged slate in at least one of the rows."""
-    return bool(np.isfinite(target.log_prob(rows.contexts, rows.slates)).any())

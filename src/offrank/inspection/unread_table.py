@@ -107,8 +107,9 @@ class UnreadTable(Printed, Plain):
         """Return the page: why it is not read, what would settle it, and its columns."""
         known = ", ".join(f"{role}={name}" for role, name in self.mapping()["columns"].items())
         rows = tuple((one.name, one.type, ", ".join(one.samples)) for one in self.columns)
+        asked = tuple(Wording("{}: {}", one.what, joined(", or ", one.options)) for one in self.unsettled)
         sections = (
-            Section("What to do", tuple(map(_choice, self.unsettled))) if self.unsettled else None,
+            Section("What to do", asked) if asked else None,
             Section("What is known", (known,)) if known else None,
             Section("Next", code=f"  {self.command}") if self.command else None,
             Section("Columns", tables=(Figures("Contents", ("column", "type", "first values"), rows),)),
@@ -117,8 +118,3 @@ class UnreadTable(Printed, Plain):
         return Document(self.source, "", tuple(one for one in sections if one is not None), (answer,))
 
     __repr__ = Printed.__str__
-
-
-def _choice(one: Unsettled) -> Wording:
-    """Say what is open, and which options settle it, the likeliest first."""
-    return Wording("{}: {}", one.what, joined(", or ", one.options))

@@ -18,7 +18,7 @@ from . import flat
 from .beginning import Beginning
 from .conversions import is_number, whole_column
 from .joining import JoinedTable, event_times
-from .roles.names import closeness
+from .roles.names import SURE_FIT, closeness
 from .tables import Piece, Table, all_pieces, first_rows
 from .unfolding import unfolded
 from .without_slates import ExposureColumns, exposure_columns
@@ -164,17 +164,13 @@ def with_exposures(beginning: Beginning) -> Beginning:
 def _user(names: tuple[str, ...], same: str) -> str:
     """Return the column of the users: that of the same name, else the one that is called so best."""
     best = max(names, key=lambda name: (name == same, closeness("user", name)), default="")
-    return best if best == same or closeness("user", best) >= _CALLED else ""
+    return best if best == same or closeness("user", best) >= SURE_FIT else ""
 
 
 def _times(shown: Table, exposures: Table) -> tuple[str, str] | None:
     """Return the columns of the times of both tables; None if one of them has none."""
     found = [max(table.names, key=lambda name: closeness("time", name)) for table in (shown, exposures)]
-    return (found[0], found[1]) if all(closeness("time", name) >= _CALLED for name in found) else None
-
-
-_CALLED = 2
-"""How well a name must fit; see `roles.names.closeness`."""
+    return (found[0], found[1]) if all(closeness("time", name) >= SURE_FIT for name in found) else None
 
 
 def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -55,7 +55,8 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
                 return ColumnError(f"{table.describe()}: {found.lacks}", found.remedy)
     except OffrankError:
         return error
-    if _alike(*tables):
+    mine, theirs = ({*table.names} for table in tables)
+    if 2 * len(mine & theirs) >= max(len(mine), len(theirs)):  # they are two logs, not impressions and their clicks
         return _of_sets(tables, error)
     said = [f"{table.describe()} has {', '.join(table.names)}" for table in tables]
     join = "events(impression=NAME, item=NAME, position=NAME, click_impression=NAME, click_item=NAME)"
@@ -65,12 +66,6 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
             "give the impressions and their clicks, and name the columns that join them: {}", Option("format", join)
         ),
     )
-
-
-def _alike(one: Table, other: Table) -> bool:
-    """Whether two tables have half of their columns in common: they are two logs, not impressions and their clicks."""
-    mine, theirs = {*one.names}, {*other.names}
-    return 2 * len(mine & theirs) >= max(len(mine), len(theirs))
 
 
 def _of_sets(tables: Sequence[Table], error: OffrankError) -> OffrankError:

@@ -232,7 +232,7 @@ def _judged(beginning: Beginning) -> Description | None:
         instead = f"{_BY_JUDGMENTS}: give both, `{shlex.join(['offrank', 'inspect', 'RUN', qrels])}`"
         return Description("pairs", lacks=f"these are judgments of TREC, {_NO_CLICKS}", instead=instead)
     try:
-        return (_of_both if qrels else _of_run)(kinds["run"], qrels)
+        return _of_runs(kinds["run"], qrels)
     except OffrankError as error:
         return Description("pairs", lacks=f"it is a TREC run, {_NO_CLICKS}; {error.message}", instead=error.remedy)
 
@@ -244,13 +244,11 @@ def _files(beginning: Beginning) -> Sequence[Beginning]:
     return [Beginning.of(path) for path in beginning.paths] if len(beginning.paths) <= LOOKED_AT else []
 
 
-def _of_run(runs: Sequence[str], _qrels: str) -> Description:
-    instead = f"{_BY_JUDGMENTS}: give both, `{shlex.join(['offrank', 'inspect', runs[0], 'QRELS'])}`"
-    return Description("pairs", lacks=f"{_what(runs, *size_of_run(runs[0]))}, {_NO_CLICKS}", instead=instead)
-
-
-def _of_both(runs: Sequence[str], qrels: str) -> Description:
-    """Describe a run with its judgments; most of its queries have as many documents as the command asks for."""
+def _of_runs(runs: Sequence[str], qrels: str) -> Description:
+    """Describe runs, or one with its judgments; most of its queries have as many documents as the command asks for."""
+    if not qrels:
+        instead = f"{_BY_JUDGMENTS}: give both, `{shlex.join(['offrank', 'inspect', runs[0], 'QRELS'])}`"
+        return Description("pairs", lacks=f"{_what(runs, *size_of_run(runs[0]))}, {_NO_CLICKS}", instead=instead)
     found = read_trec(runs[0], qrels)
     documents = min(_DOCUMENTS, int(np.quantile(found.sizes, _SHORT, method="higher")))
     words = ["offrank", "simulate", "--data", runs[0], "--qrels", qrels, "-o", "simulated.parquet"]

@@ -303,8 +303,6 @@ def of_student(away: Floats, freedom: float | Floats) -> Floats:
     return np.where(beyond > 0, np.reshape(deviates, beyond.shape), away)
 
 
-# Student's distribution. SciPy has it too, but takes longer to load than a small log takes to read.
-# Where t is sqrt(freedom) * sinh(y), the density of y is proportional to cosh(y) ** -freedom.
 _NEGLIGIBLE = 40.0
 """A tail is summed up to where the density is smaller by the exponential of this."""
 _STEPS = np.arange(-3.3, 3.3, 1 / 14)
@@ -318,7 +316,11 @@ _CLOSE = 1e-15
 
 @cache
 def student(level: float, freedom: float) -> float:
-    """The quantile of Student's distribution, or of the normal one if the degrees of freedom are infinite."""
+    """The quantile of Student's distribution, or of the normal one if the degrees of freedom are infinite.
+
+    SciPy has it too, but takes longer to load than a small log takes to read. Where t is sqrt(freedom) * sinh(y), the
+    density of y is proportional to cosh(y) ** -freedom.
+    """
     normal, both = NormalDist().inv_cdf(level), 2 * min(level, 1 - level)
     if math.isinf(freedom):
         return normal

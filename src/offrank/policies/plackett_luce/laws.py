@@ -7,23 +7,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import UsageError
-from ...language.registry import Later
 from ...log.batch import Contexts, Floats, Integers
 from .. import _kernels
-from . import _kernels_sets
-
-if TYPE_CHECKING:
-    from . import _kernels_draws, _kernels_orders, _kernels_races
-else:  # what draws slates, and what the sets of few items need none of
-    _kernels_draws, _kernels_orders, _kernels_races = (
-        Later(f"._kernels_{of}", __package__) for of in ("draws", "orders", "races")
-    )
+from . import _kernels_draws, _kernels_orders, _kernels_races, _kernels_sets
 
 Way = Literal["sets", "quadrature"]
 """How a law is computed: by a sum over sets of items, for few of them, or by an integral over the race."""

@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import UsageError
-from ...language.registry import Later
 from ...log.batch import Floats, Integers
+from . import _kernels_pair_races, _kernels_pairs
 from .laws import one_row, rank_probs, slots_of, weights_of
-
-if TYPE_CHECKING:
-    from . import _kernels_pair_races, _kernels_pairs
-else:
-    _kernels_pair_races, _kernels_pairs = (Later(f"._kernels_{of}", __package__) for of in ("pair_races", "pairs"))
 
 PairWay = Literal["types", "quadrature"]
 """How a law of pairs is computed."""
