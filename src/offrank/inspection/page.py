@@ -32,7 +32,10 @@ _RULES = {
 
 def inspection_document(seen: Inspection) -> Document:
     """Return the page: the answer, the next command and what would make the log better; then what was found."""
-    every = [*_families(seen)]
+    answer, every = _answer(seen), [*_families(seen)]
+    if seen.sample is not None:
+        said = Wording("**In {}** ({} reads all rows): ", seen.sample.said, Option("sample_above", None))
+        answer = replace(answer, text=said + answer.text)
     shown = [one for one in every if one[-1] not in _IDLE or len(every) <= _MOST_ROWS]
     idle = ", ".join(quote(name) for name, *_, use in every if use in _IDLE) if len(shown) < len(every) else ""
     header = ("column", "type", "first values", "read as")
@@ -49,7 +52,7 @@ def inspection_document(seen: Inspection) -> Document:
         seen.title,
         "",
         tuple(one for one in sections if one is not None),
-        (_of_sample(_answer(seen), seen),),
+        (answer,),
         eyebrow="offrank inspect",
         facts=tuple(_facts(seen)),
     )
@@ -63,15 +66,6 @@ def _facts(seen: Inspection) -> Iterator[tuple[str, str]]:
     yield "Slots", _spread(seen.overview.slots)
     if seen.logging.known and seen.logging.policy is not None:
         yield "Drawn by", quote(str(seen.logging.policy))
-
-
-def _of_sample(answer: Answer, seen: Inspection) -> Answer:
-    """Say first that an answer is of a sample, if it is."""
-    if seen.sample is None:
-        return answer
-    every = Option("sample_above", None)
-    said = Wording("**In {}** ({} reads all rows): ", seen.sample.said, every)
-    return replace(answer, text=said + answer.text)
 
 
 def _asking(seen: Inspection) -> str:

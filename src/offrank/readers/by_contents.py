@@ -170,7 +170,11 @@ def _lacks_clicks(log: _Log) -> bool:
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
     """Return the makers of format spellings by name: file formats and readers of public data."""
-    return {kind: partial(str, kind) for kind in dict.fromkeys(SUFFIXES.values())} | dict(READERS)
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(SUFFIXES.values())} | dict(READERS)
+
+
+def _itself(kind: str) -> str:
+    return kind
 
 
 def _is_wide(table: Table, renamed: Mapping[str, str], gaps: Gaps) -> bool:
