@@ -14,6 +14,7 @@ from ..checks.propensities import Agreement
 from ..frames import Plain, plain
 from ..language.formatting import finite
 from ..language.outputs import refuse_result
+from ..language.registry import Later
 from ..language.spelling import spell
 from ..log import rules
 from ..policies.by import By
@@ -28,8 +29,9 @@ from ..report.document import Document
 from ..report.printable import Printed
 from ..sums.estimate import Caution
 from ..wording import command_line
-from . import page
 from .mapping_file import write_mapping
+
+page = Later(".page", __package__)  # which is of inspections
 
 
 @dataclass(frozen=True)
@@ -266,6 +268,7 @@ class Inspection(Printed, Plain):
 
     def to_document(self) -> Document:
         """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""
-        return page.inspection_document(self)
+        found: Document = page.inspection_document(self)
+        return found
 
     __repr__ = Printed.__str__
