@@ -149,3 +149,22 @@ def test_lists_in_order_need_no_position() -> None:
     found = offrank.read_log(rows)
     assert found.description is not None
     assert found.description.columns == {"slate": "items.sku", "clicks": "items.clicked"}
+
+
+@pytest.mark.parametrize("click", [1, 0])
+def test_copies_of_rows_are_named_and_their_lists_left_out(click: int) -> None:
+    """A second row of an item at its position is no second position, whatever its click."""
+    rows = [
+        {"impression": f"r{at}", "item": item, "position": None if item == "c" else "ab".index(item) + 1, "click": 0}
+        for at in range(5)
+        for item in "abc"
+    ]
+    rows.append({**rows[6], "click": click})
+    needed = Needs(frozenset(["clicks"]))
+    words = r"(?s)row 15 \(the first is 0\), column 'item'.*repeats row 6, .*: 1 of 4 rows are such copies.*group by"
+    with pytest.raises(RowError, match=words):
+        list(offrank.read_log(rows).select(needed).batches(0))
+    assert skipped(offrank.read_log(rows, invalid="skip"), needed) == {"duplicate-row": 1}
+    del rows[-1], rows[6]
+    with pytest.raises(RowError, match="bad-position"):  # a gap, and no copy
+        list(offrank.read_log(rows).select(needed).batches(0))

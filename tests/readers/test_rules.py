@@ -261,3 +261,21 @@ def test_no_reward_beside_a_reward_of_0_differs(rewards: list[float | None]) -> 
         rows(offrank.read_log([*lines, other]), needed)
     assert (caught.value.row, caught.value.column) == (1, "reward")
     assert [row["row"] for row in rows(offrank.read_log([*lines, other], invalid="skip"), needed)] == [2]
+
+
+@pytest.mark.parametrize("column", ["clicks", "score", "propensity"])
+def test_cells_of_text_that_cannot_be_read_are_left_out_one_by_one(column: str) -> None:
+    good = {"slate": "[1, 2]", "clicks": "[0, 1]", "score": "[0.5, 1]"}
+    good |= {"propensity": "0.5" if column == "propensity" else 0.5}  # type: ignore[dict-item]
+    log = [
+        good | ({column: "0.1x66" if column == "propensity" else "[0, 0.1x66]"} if at in (1, 2, 6) else {})
+        for at in range(8)
+    ]
+    needed = Needs(frozenset(["clicks", "propensity"]), scores=frozenset(["score"]))
+    with pytest.raises(RowError, match=r"(?s)row 1 \(the first is 0\).*0\.1x66"):
+        rows(offrank.read_log(log), needed)
+    source = offrank.read_log(log, invalid="skip")
+    assert [row["row"] for row in rows(source, needed)] == [0, 3, 4, 5, 7]
+    assert skipped(source, needed) == {"bad-list": 3}
+    by_outcome = sum(batch.dropped[4] for batch in source.select(needed).batches(0))
+    assert by_outcome == (3 if column == "clicks" else 0)

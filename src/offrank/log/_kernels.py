@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..language.compiled import inlined, jit, njit
+from ..language.compiled import inlined, jit
 from .hashing import ODD, TEXT, finish, with_byte
 
 
@@ -25,14 +25,6 @@ def hash_strings(data, offsets):
 
 
 @jit
-def consecutive_places(lengths, out):
-    """Write to out[n, k] the places of each row's values, as they stand: 0, 1, 2, ...; -1 pads."""
-    for row in range(len(lengths)):
-        for j in range(out.shape[1]):
-            out[row, j] = j if j < lengths[row] else -1
-
-
-@jit
 def in_groups(group, first, out):
     """Write to out[n] the rows of each group one behind the other. first: where those of each begin; it is moved."""
     for row in range(len(group)):
@@ -46,16 +38,6 @@ def pad(values, starts, lengths, out):
     for row in range(len(starts)):
         for j in range(lengths[row]):
             out[row, j] = values[starts[row] + j]
-
-
-@jit
-def pad_square(values, starts, lengths, out):
-    """Copy row i's lengths[i]^2 values, row-major, to the corner of out[i]."""
-    for row in range(len(starts)):
-        size = lengths[row]
-        for i in range(size):
-            for j in range(size):
-                out[row, i, j] = values[starts[row] + i * size + j]
 
 
 @jit
@@ -153,23 +135,6 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, out, outsi
         for j in range(item_lengths[row], out.shape[1]):
             out[row, j] = -1
         outside[row], twice[0, row], twice[1, row] = away, item_again, value_again
-
-
-@njit(fastmath={"reassoc", "nsz"})
-def bad_rank_propensity(matrices, lengths, drawn):
-    """[n] whether a matrix [k, k] is not one of probabilities, where `drawn` with a positive diagonal."""
-    n = len(lengths)
-    bad = np.zeros(n, dtype=np.bool_)
-    for row in range(n):
-        for i in range(lengths[row]):
-            total, negative = 0.0, 0.0  # a NaN shows in the total
-            for j in range(lengths[row]):
-                p = matrices[row, i, j]
-                total += p
-                negative += min(p, 0.0)
-            bad[row] |= (negative < 0.0) | (not total <= 1.001)
-            bad[row] |= drawn and matrices[row, i, i] < 1e-300
-    return bad
 
 
 @jit

@@ -30,6 +30,7 @@ NO_TABLE = "no-table"
 """Code of a file of a folder that is no table of the log, before its name: nothing is wrong."""
 BAD_LIST = "bad-list"
 """Code of a text that is not a JSON list; the message depends on the text."""
+NO_NUMBER = Rule(BAD_LIST, "is among numbers, but is none", "write a number in every row")
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "remove impressions that showed nothing")
 DUPLICATE = Rule(
     "duplicate-item",
@@ -139,6 +140,18 @@ BAD_RANK = Rule(
     "is not its own rank: a whole number from 1 to 1,000 that no other item of its impression has",
     "give each shown item of an impression a rank; numbers may be skipped",
 )
+
+
+def copied_row(first: int, copies: int, rows: int) -> Rule:
+    """Return the rule that no row of an item comes twice. first: the row that the first copy repeats."""
+    return Rule(
+        "duplicate-row",
+        f"repeats row {first}, the same item at the same position: {copies:,} of {rows:,} rows are such copies",
+        "keep one row for each item of an impression, with the click of either copy: group by impression and item, and "
+        "take the largest click",
+    )
+
+
 NOT_CONSTANT = Rule(
     "not-constant",
     "differs within one impression",

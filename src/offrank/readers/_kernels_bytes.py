@@ -1,8 +1,6 @@
-"""Compiled loops over bytes: JSON into lines, how deep it is nested, whole numbers as they are written."""
+"""A compiled loop over bytes: an array of JSON into lines."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from ..language.compiled import jit
 
@@ -44,51 +42,3 @@ def into_lines(data, state):
         elif byte in _ENDS:
             data[at] = _SPACE
     state[DEPTH], state[IN_TEXT], state[ESCAPED] = depth, in_text, escaped
-
-
-@jit
-def deepest(data, texts):
-    """The most brackets that are open at once in a line; texts: leave out those within texts, which takes longer."""
-    most = depth = 0
-    in_text = escaped = False
-    for byte in data:
-        if byte == _NEWLINE:
-            depth, in_text, escaped = 0, False, False
-        elif texts and in_text:
-            in_text, escaped = escaped or byte != _QUOTE, not escaped and byte == _BACKSLASH
-        elif texts and byte == _QUOTE:
-            in_text = True
-        else:
-            depth += (byte == 91) + (byte == 123) - (byte == 93) - (byte == 125)
-            most = max(most, depth)
-    return most
-
-
-_MINUS, _ZERO, _DIGITS = 45, 48, 18
-
-
-@jit
-def plain_numbers(letters, ends):
-    """Return ([n] numbers, 0 for empty texts; how many texts are empty, -1 if one is no plain number).
-
-    letters: [bytes] of the texts, one after another; ends: [n + 1] where each begins and ends. Numbers of more than 18
-    digits are left to who asks.
-    """
-    found, empty = np.zeros(len(ends) - 1, np.int64), 0
-    for text in range(len(found)):
-        at, end = ends[text], ends[text + 1]
-        if at == end:
-            empty += 1
-            continue
-        negative = letters[at] == _MINUS
-        at += negative
-        if at == end or end - at > _DIGITS or (letters[at] == _ZERO and (negative or end - at > 1)):
-            return found, -1
-        value = 0
-        for place in range(at, end):
-            digit = np.int64(letters[place]) - _ZERO
-            if digit < 0 or digit > 9:
-                return found, -1
-            value = 10 * value + digit
-        found[text] = -value if negative else value
-    return found, empty

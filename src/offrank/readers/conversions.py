@@ -169,11 +169,11 @@ def expanded(data: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(columns, names=data.schema.names)
 
 
-def first_other(texts: pa.Array) -> int | None:
-    """Return the first of some texts that is no number, if most of them are numbers."""
+def other_texts(texts: pa.Array) -> pa.Array | None:
+    """Return which texts are no numbers, if some are none and most are; an empty one is null."""
     fine = pc.match_substring_regex(texts, r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$")
     share = pc.mean(fine).as_py()
-    return pc.index(fine, False).as_py() if share is not None and 0.5 < share < 1 else None
+    return pc.fill_null(pc.invert(fine), False) if share is not None and 0.5 < share < 1 else None
 
 
 def is_number(kind: pa.DataType) -> bool:

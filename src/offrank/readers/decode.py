@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..errors import ColumnError
-from ..log import _kernels, rules
+from ..log import rules
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.hashing import alone
 from ..log.rules import Faults
@@ -23,10 +24,10 @@ from .computed_columns import in_lists
 from .conversions import ClicksAs
 from .features import sparse_features
 from .flat import Lists
-from .json_text import BadCell
 from .tables import Piece
 
 Duplicates = Literal["raise", "first", "each"]
+_ROUNDING = 1e-3
 _LARGEST, _ABOVE_0 = float(np.finfo(np.float64).max), float(np.nextafter(0, 1))
 _NOT_LARGE = (rules.TOO_LARGE_VALUE, -rules.MOST_VALUE, rules.MOST_VALUE)
 _NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
@@ -214,7 +215,7 @@ class Decoded:
         if as_numbers:
             kind, held = found.values.type, found.values
             as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
-            found = replace(found, values=np.from_dlpack(held) if as_stored else flat.numbers(held, column))
+            found = replace(found, values=np.from_dlpack(held) if as_stored else self._numbers(held, column, found))
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)
@@ -240,13 +241,19 @@ class Decoded:
     def _by_row(self, name: str) -> Floats:
         """Read a number per row."""
         role, _, of = name.partition(":")
-        column = self._column(name)
-        if column.type in flat.TEXTS and (at := conversions.first_other(column)) is not None:
-            raise BadCell(at, self.columns[name], "is among numbers, but is none", "write a number in every row")
-        found = flat.numbers(column, self.columns[name])
+        found = self._numbers(self._column(name), self.columns[name])
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, None, self.columns[name], bounds)
         return found
+
+    def _numbers(self, held: pa.Array, column: str, of: Lists | None = None) -> Floats:
+        """Read numbers; mark the rows with a text among texts that are numbers. of: as `_bounded` takes it."""
+        other = conversions.other_texts(held) if held.type in flat.TEXTS else None
+        if other is not None:
+            wrong = np.asarray(other)
+            self.faults.mark(wrong if of is None else of.rows_where(wrong), rules.NO_NUMBER, column)
+            held = pc.if_else(other, pa.scalar(None, held.type), pc.utf8_trim_whitespace(held)).cast(pa.float64())
+        return flat.numbers(held, column)
 
     def _bounded(
         self, values: NDArray[Any], of: Lists | None, column: str, bounds: list[tuple[rules.Rule, float, float]]
@@ -270,7 +277,11 @@ class Decoded:
         squares, wrong = flat.square_lists(self._column(name), column)
         self.faults.mark(wrong | (squares.lengths != self.slate.lengths), rules.RAGGED, column)
         found = squares.squares()
-        bad = _kernels.bad_rank_propensity(found, squares.lengths, not of)
+        bad = ((found < 0).any(axis=2) | ~(found.sum(axis=2) <= 1 + _ROUNDING)).any(axis=1)  # a NaN shows in the total
+        if not of:
+            inside = np.arange(found.shape[1]) < squares.lengths[:, None]
+            drawn = np.diagonal(found, axis1=1, axis2=2) >= rules.LEAST_PROBABILITY
+            bad |= (inside & ~drawn).any(axis=1)
         self.faults.mark(bad, rules.BAD_RANK_PROBABILITY if of else rules.BAD_RANK_PROPENSITY, column)
         return found
 
@@ -306,7 +317,7 @@ def _of_slots(found: Lists | Floats, rows: Integers | None, slots: int) -> Float
     return np.ascontiguousarray(pick[(slice(None), *[slice(slots)] * (found.ndim - 1))])
 
 
-def _again(row: Integers, codes: Integers, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def comes_again(row: Integers, codes: Integers, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the places [p], in order, whose code stands in the same row before."""
     found, at = np.zeros_like(there), np.flatnonzero(there)
     order = at[np.lexsort((at, codes[at], row[at]))]
@@ -335,7 +346,7 @@ class Ranks:
         codes, again = flat.id_codes(found.values, name)[place], np.zeros_like(hole)
         self.repeated: dict[str, Integers] = {}
         if duplicates != "raise":
-            again = _again(row, codes, ~hole)
+            again = comes_again(row, codes, ~hole)
             rule = "place-repeated" if duplicates == "first" else rules.COUNTED_AGAIN
             self.repeated[rule] = np.bincount(row[again], minlength=len(found.starts))
         if duplicates == "first":

@@ -78,8 +78,11 @@ class Lists:
         n, width = len(self.starts), int(self.lengths.max(initial=0))
         if (self.lengths == width).all():
             return replace(self, lengths=self.lengths * width).padded(width * width).reshape(n, width, width)
+        there = np.arange(width) < self.lengths[:, None]
         out = np.zeros((n, width, width))
-        _kernels.pad_square(self.values, self.starts, self.lengths, out)
+        row, at = np.nonzero(there)
+        each = Lists(self.values, self.starts[row] + at * self.lengths[row], self.lengths[row], self.null)
+        out[there] = each.padded(width)
         return out
 
     def rows_where(self, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -94,7 +97,8 @@ class Lists:
         n, found = len(items.starts), np.empty((len(items.starts), int(items.lengths.max(initial=0))), np.int64)
         outside, twice = np.zeros(n, np.bool_), np.zeros((2, n), np.bool_)
         if items is self:
-            _kernels.consecutive_places(self.lengths, found)
+            places = np.arange(found.shape[1])
+            found[:] = np.where(places < self.lengths[:, None], places, -1)
             _kernels.duplicates(self.values, self.starts, self.lengths, twice[0])
             twice[1] = twice[0]
         else:
@@ -150,6 +154,7 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
     """
     if not isinstance(column.type, LISTS):
         column = plain_list(plain_column(column))
+        column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         if column.type in TEXTS:
             column = from_json(column, name, held)
         elif not isinstance(column.type, LISTS):

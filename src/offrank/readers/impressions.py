@@ -21,6 +21,7 @@ from ..log.hashing import hashed
 from ..log.rules import Faults
 from . import flat
 from .conversions import RAW, clicks_of_items
+from .decode import comes_again
 from .tables import MOST_ROWS, Piece, Table, TableOver, all_pieces, unified_table
 
 _LOWEST = 1000
@@ -82,6 +83,15 @@ class Rows:
         begin = np.append(0, np.cumsum(counts))
         self._counted[column] = {"top": top, "kept": kept, "closed": closed}, order, begin
         return wrong
+
+    def copies(self, item: str, rank: str) -> tuple[NDArray[np.bool_], int]:
+        """Return the rows with the item and rank of an earlier one of their impression [n]; the row of the first."""
+        ranks = np.nan_to_num(flat.numbers(self.piece.data.column(rank), rank), nan=-1.0)
+        codes = flat.id_codes(self.piece.data.column(item), item) ^ hashed(ranks.view(np.uint64)).view(np.int64)
+        again = comes_again(self.of_row, codes, np.ones(len(codes), np.bool_))
+        first = int(again.argmax())
+        alike = (self.of_row == self.of_row[first]) & (codes == codes[first])
+        return again, int(self.piece.rows[alike.argmax()])
 
     def count_clicks(self, name: str, item: str) -> NDArray[np.bool_]:
         """Put numbers in the place of the ids of clicked items; return the impressions that name other items."""

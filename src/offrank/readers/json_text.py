@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from . import _kernels_bytes
-
-_NULL = re.compile(rb"\s*n")
+_NULL, _TEXT = re.compile(rb"\s*n"), re.compile(rb'"(?:[^"\\]|\\.)*"?')
 _DEEPEST = 500
 """Brackets within one another that a value in JSON may have; beyond some 10,000 Arrow's parser ends the process."""
 
@@ -38,11 +36,15 @@ def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
     """
     if _NULL.match(lines):
         raise pa.ArrowInvalid("a row is null, not an object")
-    data = np.frombuffer(lines, np.uint8)
-    if _kernels_bytes.deepest(data, False) > _DEEPEST and _kernels_bytes.deepest(data, True) > _DEEPEST:
+    if any(one.count(b"[") + one.count(b"{") > _DEEPEST and _depth(one) > _DEEPEST for one in lines.split(b"\n")):
         raise pa.ArrowInvalid(f"a value has more than {_DEEPEST} nested brackets")
     read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     return pyarrow.json.read_json(pa.BufferReader(lines), read, how)
+
+
+def _depth(line: bytes) -> int:
+    """Return the most brackets that are open at once in a line, but for those in texts."""
+    return max(accumulate((one in b"[{") - (one in b"]}") for one in _TEXT.sub(b"", line)), default=0)
 
 
 def rows_of(lines: bytes) -> list[Mapping[str, Any]]:

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from ..errors import ColumnError, RowError
 from ..log import rules
 from ..log.batch import Floats, Integers, LogBatch
-from ..log.hashing import distinct_codes
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Engine, Needs, engine_of, refuse_once, stamp_of
@@ -187,7 +186,7 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
         begun.append(codes[new])
         rows, last = rows + len(codes), codes[-1]
     found = np.concatenate(begun)
-    return np.array([rows, len(found), len(distinct_codes(found)), from_0])
+    return np.array([rows, len(found), len(pa.array(found).unique()), from_0])
 
 
 @dataclass(frozen=True)
@@ -314,7 +313,12 @@ class _WideTable(TableOver):
             faults.mark(rows.count_clicks(click, item)[rows.of_row], rules.CLICKED_OUTSIDE, click)
         kept = needed.holes and not close
         rule = rules.BAD_RANK if kept else rules.BAD_POSITION
-        faults.mark(rows.count(position, log.noted.get("top", 1), kept=kept, closed=close), rule, position)
+        wrong = rows.count(position, log.noted.get("top", 1), kept=kept, closed=close)
+        if wrong.any():
+            again, first = rows.copies(item, position)
+            faults.mark(again, rules.copied_row(first, int(again.sum()), len(again)), item)
+            wrong &= np.bincount(rows.of_row, again)[rows.of_row] == 0  # which no position of theirs follows
+        faults.mark(wrong, rule, position)
         for name in needed.rankings:
             faults.mark(rows.count(name), rules.BAD_POSITION, name)
         if needed.holes:  # in a slate, null is a rank without an item

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -47,6 +48,14 @@ class Piece:
         """Return the rows from start to end. What was left out is told with the first."""
         piece = replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
         return replace(piece, skipped={}, dropped=np.zeros(5)) if start else piece
+
+    def around(self, cell: BadCell, outcome: Container[str | None]) -> Iterator[Piece]:
+        """Yield both halves of rows among which is a value that cannot be read; a single such row is left out."""
+        half, told = len(self.data) // 2, Counter(self.skipped) + Counter([rules.BAD_LIST])
+        dropped = self.dropped + np.array([0, 0, 0, 0, cell.name in outcome])
+        yield self.between(0, half) if half else replace(self.between(0, 0), skipped=told, dropped=dropped)
+        if half:
+            yield self.between(half, len(self.data))
 
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""

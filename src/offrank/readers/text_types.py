@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import LogError
 from ..log.python_values import common_kind
-from . import _kernels_bytes, flat
+from . import flat
 from .conversions import is_temporal
 from .json_text import rows_of
 
@@ -56,12 +55,10 @@ def whole_numbers(texts: pa.Array, wrong: Callable[[int], LogError], point: str 
 
     point: before decimals, if some may have any; they are fractions then.
     """
-    _, ends, letters = texts.buffers()
-    if len(texts) and not texts.offset and letters is not None:
-        ends, letters = np.frombuffer(ends, np.int32, len(texts) + 1), np.frombuffer(letters, np.uint8)
-        found, empty = _kernels_bytes.plain_numbers(letters, ends)
-        if empty == texts.null_count:
-            return pa.array(found, mask=np.asarray(texts.is_null())) if empty else pa.array(found)
+    with suppress(pa.ArrowInvalid):
+        found = texts.cast(pa.int64())
+        if pc.all(pc.equal(found.cast(texts.type), texts), min_count=0).as_py():
+            return found
     texts = pc.utf8_trim_whitespace(texts)
     plain = pc.fill_null(pc.match_substring_regex(texts, r"^(0|-?[1-9]\d{0,18})$"), True)
     at = pc.index(plain, False).as_py()

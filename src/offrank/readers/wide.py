@@ -176,8 +176,12 @@ class WideLog:
         """
         try:
             found = Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
-        except BadCell as error:
-            raise piece.fault(error) from None
+        except BadCell as cell:
+            if self.invalid == "raise":
+                raise piece.fault(cell) from None
+            for part in piece.around(cell, {columns.get("clicks"), columns.get("reward")}):
+                yield from self.decode(part, columns)
+            return
         except (pa.ArrowException, OverflowError) as error:
             where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}" if len(piece.rows) else piece.file
             remedy = "use plain numbers, strings and lists of them"

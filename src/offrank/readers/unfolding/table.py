@@ -115,10 +115,10 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None, look: First
     renamed: role -> column, as the user said it: a column of a role that is a list holds lists. look: `few_rows`,
     which may hold what it has read before.
     """
-    table, look = in_lists_by_number(table), look or few_rows
+    given, table, look = table, in_lists_by_number(table), look or few_rows
     names, said, schema = {*table.names}, renamed or {}, schema_of(table)
     own = said.get("slate", "slate") in names or {said.get(role, role) for role in ("impression", "item")} <= names
-    if schema is None and own and names.issuperset(said.values()):  # then nothing need be known
+    if schema is None and table is given and own and names.issuperset(said.values()):  # then nothing need be known
         return table
     schema = schema or look(table, table.names, 1).schema
     texts = _texts(table, schema, said, look)
