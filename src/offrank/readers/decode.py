@@ -27,7 +27,6 @@ from .flat import Lists
 from .tables import Piece
 
 Duplicates = Literal["raise", "first", "each"]
-_ROUNDING = 1e-3
 _LARGEST, _ABOVE_0 = float(np.finfo(np.float64).max), float(np.nextafter(0, 1))
 _NOT_LARGE = (rules.TOO_LARGE_VALUE, -rules.MOST_VALUE, rules.MOST_VALUE)
 _NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
@@ -215,7 +214,10 @@ class Decoded:
         if as_numbers:
             kind, held = found.values.type, found.values
             as_stored = (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and not held.null_count
-            found = replace(found, values=np.from_dlpack(held) if as_stored else self._numbers(held, column, found))
+            if kind in flat.TEXTS:
+                found = replace(found, values=self._of_texts(held, column, found))
+            else:
+                found = replace(found, values=np.from_dlpack(held) if as_stored else flat.numbers(held, column))
         if role == "clicks" and self.ranks is not None:
             found, struck = self.ranks.beside(found)
             self.faults.mark(struck, rules.BAD_CLICKS, column)
@@ -241,19 +243,20 @@ class Decoded:
     def _by_row(self, name: str) -> Floats:
         """Read a number per row."""
         role, _, of = name.partition(":")
-        found = self._numbers(self._column(name), self.columns[name])
+        column = self._column(name)
+        found = (self._of_texts if column.type in flat.TEXTS else flat.numbers)(column, self.columns[name])
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, None, self.columns[name], bounds)
         return found
 
-    def _numbers(self, held: pa.Array, column: str, of: Lists | None = None) -> Floats:
-        """Read numbers; mark the rows with a text among texts that are numbers. of: as `_bounded` takes it."""
-        other = conversions.other_texts(held) if held.type in flat.TEXTS else None
+    def _of_texts(self, texts: pa.Array, column: str, of: Lists | None = None) -> Floats:
+        """Read numbers in texts; mark the rows with a text that is none. of: as `_bounded` takes it."""
+        other = conversions.other_texts(texts)
         if other is not None:
             wrong = np.asarray(other)
             self.faults.mark(wrong if of is None else of.rows_where(wrong), rules.NO_NUMBER, column)
-            held = pc.if_else(other, pa.scalar(None, held.type), pc.utf8_trim_whitespace(held)).cast(pa.float64())
-        return flat.numbers(held, column)
+            texts = pc.if_else(other, pa.scalar(None, texts.type), pc.utf8_trim_whitespace(texts)).cast(pa.float64())
+        return flat.numbers(texts, column)
 
     def _bounded(
         self, values: NDArray[Any], of: Lists | None, column: str, bounds: list[tuple[rules.Rule, float, float]]
@@ -277,7 +280,7 @@ class Decoded:
         squares, wrong = flat.square_lists(self._column(name), column)
         self.faults.mark(wrong | (squares.lengths != self.slate.lengths), rules.RAGGED, column)
         found = squares.squares()
-        bad = ((found < 0).any(axis=2) | ~(found.sum(axis=2) <= 1 + _ROUNDING)).any(axis=1)  # a NaN shows in the total
+        bad = ((found < 0).any(axis=2) | ~(found.sum(axis=2) <= 1.001)).any(axis=1)  # a NaN shows in the total
         if not of:
             inside = np.arange(found.shape[1]) < squares.lengths[:, None]
             drawn = np.diagonal(found, axis1=1, axis2=2) >= rules.LEAST_PROBABILITY

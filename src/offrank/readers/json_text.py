@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json
 
-_NULL, _TEXT = re.compile(rb"\s*n"), re.compile(rb'"(?:[^"\\]|\\.)*"?')
+_NULL, _IN_QUOTES = re.compile(rb"\s*n"), re.compile(rb'"(?:[^"\\]|\\.)*"?')
 _DEEPEST = 500
 """Brackets within one another that a value in JSON may have; beyond some 10,000 Arrow's parser ends the process."""
 
@@ -44,7 +44,7 @@ def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
 
 def _depth(line: bytes) -> int:
     """Return the most brackets that are open at once in a line, but for those in texts."""
-    return max(accumulate((one in b"[{") - (one in b"]}") for one in _TEXT.sub(b"", line)), default=0)
+    return max(accumulate((one in b"[{") - (one in b"]}") for one in _IN_QUOTES.sub(b"", line)), default=0)
 
 
 def rows_of(lines: bytes) -> list[Mapping[str, Any]]:
