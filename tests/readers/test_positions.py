@@ -161,7 +161,7 @@ def test_copies_of_rows_are_named_and_their_lists_left_out(click: int) -> None:
     ]
     rows.append({**rows[6], "click": click})
     needed = Needs(frozenset(["clicks"]))
-    words = r"(?s)row 15 \(the first is 0\), column 'item'.*repeats row 6, .*: 1 of 4 rows are such copies.*group by"
+    words = r"(?s)row 15 \(the first is 0\), column 'item'.*repeats row 6, .*: 1 of 13 rows are such copies.*group by"
     with pytest.raises(RowError, match=words):
         list(offrank.read_log(rows).select(needed).batches(0))
     assert skipped(offrank.read_log(rows, invalid="skip"), needed) == {"duplicate-row": 1}

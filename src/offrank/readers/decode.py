@@ -254,7 +254,7 @@ class Decoded:
         other = conversions.other_texts(texts)
         if other is not None:
             wrong = np.asarray(other)
-            self.faults.mark(wrong if of is None else of.rows_where(wrong), rules.NO_NUMBER, column)
+            self.faults.mark(wrong if of is None else of.rows_where(wrong), rules.NOT_A_NUMBER, column)
             texts = pc.if_else(other, pa.scalar(None, texts.type), pc.utf8_trim_whitespace(texts)).cast(pa.float64())
         return flat.numbers(texts, column)
 
