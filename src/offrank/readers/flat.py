@@ -79,10 +79,10 @@ class Lists:
         if (self.lengths == width).all():
             return replace(self, lengths=self.lengths * width).padded(width * width).reshape(n, width, width)
         there = np.arange(width) < self.lengths[:, None]
-        out = np.zeros((n, width, width))
-        row, at = np.nonzero(there)
-        each = Lists(self.values, self.starts[row] + at * self.lengths[row], self.lengths[row], self.null)
-        out[there] = each.padded(width)
+        (row, at), out = np.nonzero(there), np.zeros((n, width, width))
+        out[there] = Lists(self.values, self.starts[row] + at * self.lengths[row], self.lengths[row], self.null).padded(
+            width
+        )
         return out
 
     def rows_where(self, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -97,8 +97,8 @@ class Lists:
         n, found = len(items.starts), np.empty((len(items.starts), int(items.lengths.max(initial=0))), np.int64)
         outside, twice = np.zeros(n, np.bool_), np.zeros((2, n), np.bool_)
         if items is self:
-            places = np.arange(found.shape[1])
-            found[:] = np.where(places < self.lengths[:, None], places, -1)
+            found[:] = np.arange(found.shape[1])
+            found[found >= self.lengths[:, None]] = -1
             _kernels.duplicates(self.values, self.starts, self.lengths, twice[0])
             twice[1] = twice[0]
         else:
@@ -160,8 +160,7 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
         elif not isinstance(column.type, LISTS):
             raise ColumnError(f"column {name!r} holds {column.type}, not lists", "write a list per row")
     offsets = np.from_dlpack(column.offsets).astype(np.int64)  # see `as_numpy`
-    starts = offsets[:-1] - offsets[0] if offsets[0] else offsets[:-1]
-    values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+    values, starts = column.values.slice(offsets[0], offsets[-1] - offsets[0]), offsets[:-1] - offsets[0]
     null = nulls(column) if column.null_count else np.zeros(len(starts), np.bool_)
     return Lists(values, starts, np.diff(offsets), null)
 
@@ -296,8 +295,7 @@ def texts(column: pa.Array, name: str) -> Texts:
             return Texts.none()
         found = column.drop_null().unique()
         return Texts.of(id_codes(found, name), found.cast(pa.large_string()))
-    found = column.dictionary if pa.types.is_dictionary(column.type) else column
-    found = _as_bytes(found).drop_null().unique()
+    found = _as_bytes(column.dictionary if pa.types.is_dictionary(column.type) else column).drop_null().unique()
     try:
         return Texts.of(id_codes(found, name), found.cast(pa.large_string()))
     except pa.ArrowInvalid:  # bytes that are no UTF-8
