@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -24,22 +25,39 @@ _FORETELLS = 0.9
 """Share of the pairs of a clicked and an unclicked item of one slate with the higher number at the clicked one, which
 no ranker's score reaches."""
 
-_SHOWN, _FILLED, _CLICKED, _ELSEWHERE, _HIDDEN, _HIGHER, _PAIRS, _EARNED, _MISSED = range(9)
+_SHOWN, _FILLED, _CLICKED, _ELSEWHERE, _HIDDEN, _HIGHER, _PAIRS, _EARNED, _MISSED, _UNEVEN = range(10)
+
+
+_ERRORS = 4
+"""Standard errors below a half of the pairs, from which clicks speak against high numbers."""
+
+
+class ColumnClicks(NamedTuple):
+    """What a column is, and how it goes with clicks.
+
+    higher: the share of the pairs of a clicked and an unclicked item of one slate with the higher number at the
+    clicked one. against: whether that is less than chance makes it.
+    """
+
+    kind: Kind
+    higher: float
+    against: bool
 
 
 @dataclass(frozen=True)
 class OutcomesFold(Fold):
-    """Counts [scores, 9] how the numbers of each column go with what was shown and clicked.
+    """Counts [scores, 10] how the numbers of each column go with what was shown and clicked.
 
     Shown cells; of them, those other than 0; of these, clicked; cells other than 0 beyond the slate; and the cells
     beyond it; pairs of a clicked and an unclicked item, ties as half, with the higher number at the clicked one; such
-    pairs; rewarded slates whose reward is the sum of the column; and those where it is not.
+    pairs; rewarded slates whose reward is the sum of the column; those where it is not; and the squares of what is
+    above half of the pairs of each slate.
     """
 
     scores: tuple[str, ...]
 
     def of(self, batch: LogBatch) -> Floats:
-        found = np.zeros((len(self.scores), 9))
+        found = np.zeros((len(self.scores), 10))
         slates = batch.slates
         filled = slates >= 0
         inside = np.arange(batch.contexts.candidates.shape[1]) < batch.contexts.size[:, None]
@@ -54,17 +72,24 @@ class OutcomesFold(Fold):
             sums[_ELSEWHERE] = total - sums[_FILLED]
             if clicks is not None:
                 sums[_CLICKED] = (there & (clicks > 0)).sum()
-                sums[_HIGHER], sums[_PAIRS] = _higher(shown, clicks > 0, filled)
+                sums[_HIGHER], sums[_PAIRS], sums[_UNEVEN] = _higher(shown, clicks > 0, filled)
             if batch.outcome is not None:
                 equal = np.isclose(shown.sum(axis=1), batch.outcome, rtol=1e-6)
                 told = (batch.outcome != 0) | (shown.sum(axis=1) != 0)
                 sums[_EARNED], sums[_MISSED] = (told & equal).sum(), (told & ~equal).sum()
         return found
 
-    def result(self, found: Floats) -> dict[str, Kind]:
+    def result(self, found: Floats) -> dict[str, ColumnClicks]:
         """Return what each column is: an outcome, doubtful, or a number that may have drawn the slates."""
-        rows = found if len(found) else np.zeros((len(self.scores), 9))
-        return {name: _kind(name, sums) for name, sums in zip(self.scores, rows, strict=True)}
+        rows = found if len(found) else np.zeros((len(self.scores), 10))
+        return {
+            name: ColumnClicks(
+                _kind(name, sums),
+                float(sums[_HIGHER] / max(sums[_PAIRS], 1)),
+                bool(sums[_PAIRS] / 2 - sums[_HIGHER] > _ERRORS * math.sqrt(sums[_UNEVEN])),
+            )
+            for name, sums in zip(self.scores, rows, strict=True)
+        }
 
 
 def _kind(name: str, sums: Floats) -> Kind:
@@ -88,13 +113,16 @@ def says_outcome(name: str) -> bool:
     return bool(words & words_of("DEED")) and not words & words_of("PREDICTION")
 
 
-def _higher(shown: Floats, clicked: np.ndarray, filled: np.ndarray) -> tuple[float, float]:
-    """Return how many pairs of a clicked and an unclicked item have the higher number at the clicked one, and all."""
-    higher = pairs = 0.0
+def _higher(shown: Floats, clicked: np.ndarray, filled: np.ndarray) -> tuple[float, float, float]:
+    """Return how many pairs of a clicked and an unclicked item have the higher number at the clicked one, and all.
+
+    And the sum over the slates of the squares of what they have above half of their pairs.
+    """
     rows = clicked.any(axis=1) & (filled & ~clicked).any(axis=1)
     shown, clicked, other = shown[rows], clicked[rows], (filled & ~clicked)[rows]
+    higher, pairs = np.zeros((2, len(shown)))
     for slot in range(shown.shape[1]):
         own, both = shown[:, slot, None], clicked[:, slot, None] & other
-        higher += float((both & (own > shown)).sum() + (both & (own == shown)).sum() / 2)
-        pairs += float(both.sum())
-    return higher, pairs
+        higher += (both & (own > shown)).sum(axis=1) + (both & (own == shown)).sum(axis=1) / 2
+        pairs += both.sum(axis=1)
+    return float(higher.sum()), float(pairs.sum()), float(((higher - pairs / 2) ** 2).sum())

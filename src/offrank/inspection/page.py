@@ -85,6 +85,9 @@ def _asking(seen: Inspection) -> str:
 
 def _direction(seen: Inspection) -> Iterator[str]:
     """Say of a score that did not draw the log that its direction is not known, and how to turn it round."""
+    for name, share in seen.against_clicks.items():
+        pairs = "of a clicked and an unclicked item of one slate the clicked one has the higher number in only"
+        yield f"Clicks speak against high {quote(name)}: {pairs} {percent(share, 0)} of the pairs."
     if seen.next is not None and seen.next.turned:
         turned = Option("target", seen.next.turned)
         yield Wording("The log does not show whether high scores are good; if low ones are, use {}.", turned)
@@ -232,7 +235,7 @@ def _better_logs(seen: Inspection) -> Iterator[Item]:
     if not roles & {"candidates"} and seen.layout == "wide":
         yield Item("Log the items that could have been shown next to those that were.", 'log["candidates"] = ids')
     if not roles & {"user", "session", "query"}:
-        yield Item("Log the query, the user or the session. Otherwise dependent rows count as independent ones.")
+        yield Item("Log the query, the user or the session: rows of one depend on each other.")
 
 
 _PROPENSITY = 'log["propensity"] = probability  # of this slate, in this order'

@@ -16,7 +16,7 @@ from ..checks.item_names import item_names
 from ..checks.laws_by_value import are_rankers, drawn_value, laws_by_value, likelier
 from ..checks.log_problems import about_log, log_evidence, log_quantities
 from ..checks.logged_by import CONTRADICTED, LoggedBy, logged_by
-from ..checks.outcomes import OutcomesFold
+from ..checks.outcomes import ColumnClicks, OutcomesFold
 from ..checks.overview import OverviewFold
 from ..checks.propensities import AgreementFold
 from ..checks.randomness import MOST_ARMS, WholeContextsFold, randomness
@@ -154,8 +154,8 @@ def _read(
     asked.add(*(Quantity(f"contexts {by}", fold) for by, fold in contexts.items()))
     found = asked.reduce(**how)
     _refuse_empty(source, found["impressions"])
-    outcomes: dict[str, str] = found["outcomes"]
-    apart = [name for name, kind in outcomes.items() if kind]
+    clicked_of: dict[str, ColumnClicks] = found["outcomes"]
+    apart = [name for name, one in clicked_of.items() if one.kind]
     samples: dict[By, SampledRows] = {by: found[f"contexts {by}"] for by in contexts}
     log = log_evidence(found, asked, logging)
     copies = log.copies
@@ -164,7 +164,7 @@ def _read(
         source.describe(),
         _layout(source),
         dict(getattr(source, "renamed", {})),
-        tuple(replace(one, use=outcomes.get(one.name) or one.use) if one.use == "score" else one for one in columns),
+        tuple(replace(one, use=clicked_of[one.name].kind or one.use) if one.use == "score" else one for one in columns),
         found["impressions"].n,
         found["impressions"].skipped,
         found["overview"],
@@ -178,6 +178,9 @@ def _read(
         only_clicks=found["impressions"].only_clicks,
         unreadable=log.kept.by_outcome,
     )
+    if any(one.fits and one.policy == Uniform() for one in inspection.drawn):  # else better places tell as well
+        against = {name: one.higher for name, one in clicked_of.items() if one.against}
+        inspection = replace(inspection, against_clicks=against)
     keys = samples["candidates"].contexts.keys
     few = [name for name in arms if 2 <= len(np.unique(keys[name])) <= MOST_ARMS]
     return inspection, log, found["sample"], samples, few
