@@ -28,11 +28,11 @@ def table(rows: int, *, pull: float = 0.0, sort: bool = False, seed: int = 3) ->
 def test_a_table_of_fifty_columns_has_a_page_of_forty_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     columns = table(1500) | {f"user-item_affinity_{one}": list(range(1500)) for one in range(34)}
-    columns |= {f"device_of_request_{one}": ["a", "b"] * 750 for one in "abcdefghijk"}
+    columns |= {f"device_at_{one}": ["a", "b"] * 750 for one in "abcdefghijk"}
     page = str(offrank.inspect(pa.table(columns)))
     assert len(page.splitlines()) <= 40
     assert "user-item_affinity_0..33" in page
-    assert all(f"device_of_request_{one}" in page for one in "abcdefghijk")
+    assert all(f"device_at_{one}" in page for one in "abcdefghijk")
 
 
 def test_a_family_of_numbers_with_gaps_says_how_many_there_are() -> None:
