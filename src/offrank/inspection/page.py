@@ -338,8 +338,8 @@ def _laws(found: Inspection) -> Iterator[Item]:
         else:
             refuted.setdefault("" if found.logging.known else one.against, []).append(repr(one.policy))
     for why, laws in refuted.items():
-        more = f" and {len(laws) - 1} more" if len(laws) > 2 else ""
-        yield Item(_said(", ".join(laws[: 1 if more else None]) + more, why), status="no")
+        more = f" and {len(laws) - 1} more" if len(laws) > 1 else ""
+        yield Item(_said(laws[0] + more, why), status="no")
     if not any(one.fits for one in found.drawn):
         yield Item("None of the policies that were tried fits this log.")
     if queries := found.overview.distinct.get("query"):
