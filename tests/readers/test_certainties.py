@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.errors import UsageError
+from offrank.errors import ColumnError, UsageError
 
 ROWS, ITEMS, SLOTS = 300, 8, 4
 KNOWN = {
@@ -168,3 +168,21 @@ def test_the_rate_at_which_rows_were_kept_is_no_propensity() -> None:
     for row in rows:
         del row["slate_prob"]
     assert "propensity" not in roles(pa.Table.from_pylist(rows))
+
+
+@pytest.mark.parametrize("name", ["n_clicks", "num_clicks", "revenue"])
+def test_a_number_of_each_list_that_is_called_an_outcome_is_its_reward(name: str) -> None:
+    rows = served()
+    log = [{"ranking": [one["product"]["id"] for one in row["results"]]} for row in rows]
+    log = [{**row, name: sum(one["clicked"] for one in each["results"])} for row, each in zip(log, rows, strict=True)]
+    log = [{**row, "probability_of_list": each["slate_prob"]} for row, each in zip(log, rows, strict=True)]
+    found = offrank.read_log(log).description
+    assert found is not None
+    roles = {role: one.column for role, one in found.roles.items()}
+    assert roles == {"slate": "ranking", "reward": name, "propensity": "probability_of_list"}
+
+
+def test_clicks_of_the_past_are_no_reward() -> None:
+    log = [{"ranking": [one["product"]["id"] for one in row["results"]], "past_clicks": 1} for row in served()]
+    with pytest.raises(ColumnError, match="no list says which items of the slate were clicked"):
+        offrank.read_log(log)

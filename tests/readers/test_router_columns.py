@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import offrank
+from offrank.errors import ColumnError
 
 FORM = "router(chosen=model, reward=reward, propensity=propensity{})"
 
@@ -70,3 +71,18 @@ def test_a_new_router_as_an_object_of_probabilities() -> None:
     assert value(LOG, "plackett_luce(new_probs)", form) == pytest.approx(snips(new))
     written = [{name: one for name, one in row.items() if name != "probs"} for row in LOG]
     assert value(written, "plackett_luce(new_probs)", FORM.format(", inclusion=keep")) == pytest.approx(snips(new))
+
+
+def test_an_object_of_probabilities_tells_the_choice_whatever_it_is_called() -> None:
+    log = [{"request": row["id"], "creative": row["model"], "success": row["reward"]} for row in LOG]
+    log = [{**row, "probs": each["probs"], "new_probs": each["new_probs"]} for row, each in zip(log, LOG, strict=True)]
+    form = "router(chosen=creative, reward=success, probs=probs)"
+    assert offrank.inspect(log).format == form
+    named = [{"weights" if name == "probs" else name: one for name, one in row.items()} for row in log]
+    with pytest.raises(ColumnError):  # two objects, neither called the one by which it was chosen
+        offrank.read_log(named)
+    alone = [{name: one for name, one in row.items() if name != "new_probs"} for row in named]
+    assert offrank.inspect(alone).format == form.replace("probs=probs", "probs=weights")
+    halved = [{**row, "weights": {name: one / 2 for name, one in row["weights"].items()}} for row in alone]
+    with pytest.raises(ColumnError):
+        offrank.read_log(halved)

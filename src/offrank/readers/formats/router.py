@@ -125,9 +125,29 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
 def _by_shape(rows: pa.Table) -> Mapping[str, Any] | None:
     """Tell a choice of anything else by an option, what it earned and a probability called so, in rows of their own."""
     found = choice_of(rows)
-    if found is None or not found.propensity or not found.alone or lacks_options(rows, found):
+    if found is None or not found.alone:
         return None
-    return {"chosen": found.chosen, "reward": found.earned, "propensity": found.propensity}
+    named = {"chosen": found.chosen, "reward": found.earned}
+    if not found.propensity:
+        probs = _distribution(rows, found.chosen)
+        return {**named, "probs": probs} if probs else None
+    return None if lacks_options(rows, found) else {**named, "propensity": found.propensity}
+
+
+def _distribution(rows: pa.Table, chosen: str) -> str:
+    """Return the one column of objects that tells the probability of each option; where several do, that called so."""
+    options, able = {*map(str, rows.column(chosen).unique().to_pylist())}, []
+    for name in dict.fromkeys(one.partition(".")[0] for one in rows.column_names):
+        own = _fields(name, rows.column_names)
+        if own.keys() >= options and all(is_number(rows.schema.field(one).type) for one in own.values()):
+            each = np.nan_to_num(_matrix(rows.select([*own.values()]).combine_chunks().to_batches()[0]))
+            able += [name] if (each >= 0).all() and np.allclose(each.sum(axis=1), 1, atol=_ROUNDED) else []
+    called = [name for name in able if name.lower() in names.DICTIONARY["ROUTE_PROBS"]]
+    return next(iter(called or able), "") if len(called or able) == 1 else ""
+
+
+_ROUNDED = 0.01
+"""How far from 1 the probabilities of a row may add up, as they are written."""
 
 
 def _fields(probs: str, columns: Sequence[str]) -> dict[str, str]:

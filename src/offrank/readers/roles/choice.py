@@ -77,11 +77,17 @@ class Roles:
 
     def rewarded(self, values: Mapping[str, Column]) -> bool:
         """Give the role of the reward to a number of each list that is called so, or ask; whether there is one."""
-        able = (one for one in values.values() if len(one.numbers) and one.distinct < len(one.data))  # no order's id
-        free = [one.name for one in able if one.name not in self.taken]
+        able = [
+            one.name for one in values.values() if len(one.numbers) and one.distinct < len(one.data)
+        ]  # no order's id
+        free = [name for name in able if name not in self.taken]
         called = [name for name in free if names.closeness("outcome", name) > SURE_FIT]
-        if called and not self.only("reward", called, "outcome", "a number of each list, with the name of an outcome"):
+        called = called or [name for name in free if names.closeness("click", name) >= SURE_FIT and not _is_past(name)]
+        if len(called) > 1:
             self.ask("reward", called)
+        elif called:
+            why = "a number of each list, with the name of an outcome"
+            self.found["reward"] = RoleEvidence(called[0], why, tuple(name for name in able if name != called[0]))
         return bool(called)
 
     def ask(self, role: str, able: Sequence[str]) -> None:
@@ -99,6 +105,11 @@ def _unlikely(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
     """Return what sorts flags by how unlikely they are clicks: by name, then what is set mostly, or more rarely."""
     mean = float(np.nan_to_num(clicks).mean())
     return -names.closeness("used", name), names.closeness("outcome", name), mean > 0.5, -mean
+
+
+def _is_past(name: str) -> bool:
+    """Whether a column is called a prediction, or what came before the list."""
+    return not names.words_of("PREDICTION").isdisjoint(names.parts(name))
 
 
 _OFFERED = 3

@@ -86,10 +86,9 @@ def _words_for(role: str, name: str) -> list[str]:
 
 
 def _of_choices(words: list[str]) -> bool:
-    """Whether words tell what is chosen: `p_offer` is the probability that the offer is chosen."""
-    return bool(words) and any(
-        closeness(role, "_".join(words)) >= 3 for role in ("item", "option", "slate", "position")
-    )
+    """Whether words tell what is chosen: `p_offer` is the probability that the offer is chosen, as `p_of_offer` is."""
+    chosen = "_".join(words).removeprefix("of_")
+    return bool(chosen) and any(closeness(role, chosen) >= 3 for role in ("item", "option", "slate", "position"))
 
 
 _PROBABLE = words_of("PROBABLE")
