@@ -168,3 +168,30 @@ def test_copies_of_rows_are_named_and_their_lists_left_out(click: int) -> None:
     del rows[-1], rows[6]
     with pytest.raises(RowError, match="bad-position"):  # a gap, and no copy
         list(offrank.read_log(rows).select(needed).batches(0))
+
+
+@pytest.mark.parametrize(("none", "top"), [(0, 1), (-1, 1), (-1, 0)])
+@pytest.mark.parametrize("names", [("impression", "item", "position", "click"), ("list_id", "sku", "rank", "clicked")])
+def test_a_position_of_several_items_of_a_list_is_none(none: int, top: int, names: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(4)
+    order = np.argsort(rng.random((200, 5)), axis=1)
+    clicks = rng.random((200, 5)) < 0.3
+    rows = [
+        (f"i{row}", f"d{item}", int(place), bool(clicks[row, item]))
+        for row in range(200)
+        for item, place in _places(order[row])
+    ]
+    written = [
+        dict(zip(names, (*row[:2], row[2] + top - 1 if row[2] else none, row[3] and row[2] > 0), strict=True))
+        for row in rows
+    ]
+    nulls = [{**row, names[2]: None if row[names[2]] == none else row[names[2]]} for row in written]
+    logs = [offrank.read_log(rows) for rows in (written, nulls)]
+    found, wanted = (offrank.evaluate(log, "uniform", "uniform", "snips")["snips"].value for log in logs)
+    assert found == wanted
+    assert [f"items at position {none} not shown" in log.describe() for log in logs] == [True, False]
+
+
+def _places(order: np.ndarray) -> list[tuple[int, int]]:
+    """Each item with its place from 1, or 0 below the third."""
+    return [(int(item), place + 1 if place < 3 else 0) for place, item in enumerate(order)]

@@ -38,7 +38,8 @@ FROM_0 = ", positions from 0"
 class LongLog:
     """A table with a row per item, as a source of log batches.
 
-    noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position.
+    noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position,
+    and that of what was not shown: 0, -1, or none but null (-2).
     clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
     where: the filter of its rows, if it has one.
     """
@@ -65,7 +66,12 @@ class LongLog:
 
     def describe(self) -> str:
         zero = FROM_0 if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
-        return place(self.table, self.left_out) + zero
+        return place(self.table, self.left_out) + zero + self._unshown
+
+    @property
+    def _unshown(self) -> str:
+        number = self.noted.get("unshown", -2)
+        return "" if number == -2 else f", items at position {number} not shown"
 
     def engine(self) -> Engine | None:
         return engine_of(self.table) and self.wide.engine()
@@ -139,8 +145,10 @@ class LongLog:
         """Return rows, whether impressions reappear after others, and the position at the top."""
         refuse_once(self, "the order of the rows of the long layout is read first")
         look, engine = partial(_first_look, table, self.column("impression"), self.column("position")), engine_of(table)
-        rows, begun, impressions, from_0 = sum(engine.each(look), np.zeros(4)) if engine else look(0)
-        return {"rows": int(rows), "scattered": bool(impressions < begun), "top": 0 if 2 * from_0 > impressions else 1}
+        rows, begun, impressions, from_0, below = sum(engine.each(look), np.zeros(5)) if engine else look(0)
+        unshown = -1 if 2 * below > impressions else 0 if from_0 > impressions else -2
+        top = 0 if 2 * from_0 > impressions and unshown else 1
+        return {"rows": int(rows), "scattered": bool(impressions < begun), "top": top, "unshown": unshown}
 
     def _typed(self) -> Table:
         """Return the table; for text files with column types that a first block cannot show."""
@@ -174,19 +182,19 @@ class LongLog:
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
-    """Return the numbers of rows, of times that an impression begins, of impressions, and of positions that are 0."""
-    rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
+    """Return the numbers of rows, of times that an impression begins, of impressions, of positions 0 and -1."""
+    rows, from_0, below, last, begun = 0, 0, 0, None, [np.empty(0, np.int64)]
     for piece in all_pieces(table, (impression, position)):
         if not len(piece.data):
             continue
         codes = flat.id_codes(piece.data.column(impression), impression)
         ranks = flat.numbers(conversions.positions(piece.data.column(position)), position)
-        from_0 += int((ranks == 0).sum())
+        from_0, below = from_0 + int((ranks == 0).sum()), below + int((ranks == -1).sum())
         new = np.append(codes[0] != last, codes[1:] != codes[:-1])
         begun.append(codes[new])
         rows, last = rows + len(codes), codes[-1]
     found = np.concatenate(begun)
-    return np.array([rows, len(found), len(pa.array(found).unique()), from_0])
+    return np.array([rows, len(found), len(pa.array(found).unique()), from_0, below])
 
 
 @dataclass(frozen=True)
@@ -285,7 +293,14 @@ class _WideTable(TableOver):
         return Piece(data, self.describe(), rows, skipped=left_out)
 
     def _converted(self, data: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the same rows with clicks and positions as numbers, unless they must be written so."""
+        """Return the same rows with clicks and positions as numbers, unless they must be written so.
+
+        Positions of 0 are none where there are more of them than lists, and those of -1 where there are many.
+        """
+        position = self.log.column("position")
+        if (unshown := self.log.noted.get("unshown", -2)) > -2 and position in data.schema.names:
+            place, ranks = data.schema.get_field_index(position), conversions.positions(data.column(position))
+            data = data.set_column(place, position, pc.if_else(pc.equal(ranks, unshown), None, ranks))
         if self.log.clicks_as == "numbers":
             return data
         for role, converted in (("click", conversions.click_numbers), ("position", conversions.positions)):

@@ -63,13 +63,14 @@ class Column:
 
     @cached_property
     def positions(self) -> Floats:
-        """The values as positions, small whole numbers, NaN where there is none [n]; none [0] of anything else."""
+        """The values as positions, small whole numbers, NaN where there is none or -1 [n]; none [0] of others."""
         if pa.types.is_boolean(self.data.type) or pa.types.is_null(self.data.type):
             return np.empty(0)
         try:
             found = self.numbers if len(self.numbers) else flat.numbers(conversions.positions(self.data), self.name)
         except ColumnError:
             return np.empty(0)
+        found = np.where(found == -1, np.nan, found)
         known = found[~np.isnan(found)]
         small = len(known) and known.min() >= 0 and known.max() <= _DEEPEST and (known % 1 == 0).all()
         return found if small else np.empty(0)

@@ -81,6 +81,8 @@ def _run(roles: Roles, found: list[Positioned], columns: Mapping[str, Column]) -
     shown = columns[run.position]
     words = ["from 0"] if run.top == 0 else [f"from {run.top}"] if run.top > 1 else []
     words += ["in words"] if conversions.is_text(shown.data.type) else []
+    none = np.unique(shown.numbers[~run.shown]) if len(shown.numbers) else ()
+    words += [f"none where it is {one:.0f}" for one in none if one <= 0]
     if words:
         roles.notes["position"] = ", ".join(words)
     return run

@@ -124,6 +124,8 @@ def positioned(columns: Mapping[str, Column], impression: str, position: str) ->
     """Measure how well an id and positions make lists."""
     groups, places = columns[impression].groups, columns[position].positions
     shown = ~np.isnan(places) if len(places) else np.zeros(len(groups), np.bool_)
+    if len(places) and (places == 0).sum() > columns[impression].distinct:  # those of what was not shown
+        shown &= places > 0
     within, place = by_first(groups[shown]), places[shown[: len(places)]].astype(np.int64)
     if not len(place):
         return Positioned(impression, position, groups, shown, 1, 0.0, 0.0, 1.0, 0.0)
