@@ -226,3 +226,18 @@ def test_ids_of_later_rows_are_texts(tmp_path: Path) -> None:
         lines += [f"{number},{first},1,1,{number % 2}", f"{number},2,2,0,{number % 2}"]
     (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
     assert value(tmp_path / "log.csv", where="week = 1") == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+def test_a_filter_that_shortens_lists_is_refused(scattered: bool, tmp_path: Path) -> None:
+    rows = sorted(long(), key=lambda row: str(row["item"])) if scattered else long()
+    item = rows[0]["item"]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "log.parquet", row_group_size=7)
+    cut = len({row["impression"] for row in rows if row["item"] == item})
+    log = offrank.read_log(tmp_path / "log.parquet", where=f"item != '{item}'")
+    with pytest.raises(ColumnError, match=f"(?s)leaves out others, in {cut:,} lists.*the same for all items"):
+        offrank.evaluate(log, "uniform", "uniform", "ips")
+    whole = offrank.read_log(tmp_path / "log.parquet", where="week = 1")
+    assert offrank.evaluate(whole, "uniform", "uniform", "ips")["ips"].n == len(
+        {row["impression"] for row in rows if row["week"] == 1}
+    )

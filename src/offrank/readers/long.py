@@ -26,6 +26,7 @@ from .conversions import ClicksAs
 from .decode import Duplicates
 from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
+from .row_filter import refuse_shortened
 from .tables import Piece, Table, TableOver, all_pieces, first_piece, outline, place, unified_table
 from .unfolding.table import Reshaped
 from .wide import Gaps, Invalid, WideLog
@@ -144,6 +145,8 @@ class LongLog:
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""
         refuse_once(self, "the order of the rows of the long layout is read first")
+        if self.where is not None:
+            refuse_shortened(table, self.column("impression"))
         look, engine = partial(_first_look, table, self.column("impression"), self.column("position")), engine_of(table)
         rows, begun, impressions, from_0, below = sum(engine.each(look), np.zeros(5)) if engine else look(0)
         unshown = -1 if 2 * below > impressions else 0 if from_0 > impressions else -2

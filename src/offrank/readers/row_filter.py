@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 
 from ..errors import ColumnError
 from ..language.row_filter import SIGNS, ColumnTest, RowFilter
+from ..log.hashing import distinct_codes
 from ..log.source import engine_of, stamp_of
 from . import flat
 from .conversions import is_number, is_temporal, is_text
 from .parquet_orc_arrow import ParquetTable
-from .tables import Piece, Table, refuse_lacking, schema_of
+from .tables import Piece, Table, all_pieces, refuse_lacking, schema_of
 from .unfolding import unfolded
 from .unfolding.table import Reshaped, first_pieces
 
@@ -102,15 +103,41 @@ class FilteredTable(Reshaped):
         """Yield the first rows that are kept; those of a stream are read again with the others."""
         yield from self._kept(partial(first_pieces, self.table, rows=rows), columns)
 
+    def holds(self, piece: Piece) -> pa.Array:
+        """Return which rows are kept."""
+        return reduce(pc.and_, (holds(one, piece.data.column(one.column)) for one in self.where.conditions))
+
     def _kept(self, read: Callable[..., Iterator[Piece]], columns: tuple[str, ...]) -> Iterator[Piece]:
         """Yield the rows that are kept, with these columns."""
         for piece in read(columns=tuple(dict.fromkeys((*columns, *self.where.columns)))):
-            held = (holds(one, piece.data.column(one.column)) for one in self.where.conditions)
-            keep, data = np.asarray(reduce(pc.and_, held)), piece.data.select(list(columns))
+            keep, data = np.asarray(self.holds(piece)), piece.data.select(list(columns))
             if keep.all():
                 yield replace(piece, data=data)
             elif keep.any() or piece.skipped:
                 yield replace(piece, data=flat.kept_rows(data, keep), rows=piece.rows[keep])
+
+
+def refuse_shortened(table: Any, impression: str) -> None:
+    """Raise if a filter keeps some items of a list and leaves out others: what is left was not what was shown.
+
+    Raises:
+        ColumnError: it does.
+    """
+    while not (table is None or isinstance(table, FilteredTable)):
+        table = getattr(table, "table", None)
+    if table is None or impression not in table.names:
+        return
+    kept, left = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for piece in all_pieces(table.table, (impression, *table.where.columns)):
+        lists = flat.id_codes(flat.plain_column(piece.data.column(impression)), impression)
+        keep = np.asarray(table.holds(piece))
+        kept.append(distinct_codes(lists[keep]))
+        left.append(distinct_codes(lists[~keep]))
+    if len(cut := np.intersect1d(np.concatenate(kept), np.concatenate(left))):
+        said = (
+            f"the filter {table.where.text!r} keeps some items of a list and leaves out others, in {len(cut):,} lists"
+        )
+        raise ColumnError(said, "filter by what is the same for all items of a list")
 
 
 def filtered(table: Table, where: str) -> Table:
