@@ -18,7 +18,7 @@ from ..log.source import engine_of, stamp_of
 from . import flat
 from .conversions import is_number, is_temporal, is_text
 from .parquet_orc_arrow import ParquetTable
-from .tables import Piece, Table, all_pieces, refuse_lacking, schema_of
+from .tables import Piece, Table, TableOver, all_pieces, refuse_lacking, schema_of
 from .unfolding import unfolded
 from .unfolding.table import Reshaped, first_pieces
 
@@ -117,15 +117,15 @@ class FilteredTable(Reshaped):
                 yield replace(piece, data=flat.kept_rows(data, keep), rows=piece.rows[keep])
 
 
-def refuse_shortened(table: Any, impression: str) -> None:
+def refuse_shortened(table: Table, impression: str) -> None:
     """Raise if a filter keeps some items of a list and leaves out others: what is left was not what was shown.
 
     Raises:
         ColumnError: it does.
     """
-    while not (table is None or isinstance(table, FilteredTable)):
-        table = getattr(table, "table", None)
-    if table is None or impression not in table.names:
+    while isinstance(table, TableOver) and not isinstance(table, FilteredTable):
+        table = table.table
+    if not isinstance(table, FilteredTable) or impression not in table.names:
         return
     kept, left = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for piece in all_pieces(table.table, (impression, *table.where.columns)):
