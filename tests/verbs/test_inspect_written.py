@@ -133,6 +133,19 @@ def test_a_policy_that_drew_the_log_is_not_asked_about_as_if_it_were_new() -> No
     assert words in " ".join(str(found).split())
 
 
+def test_a_ranker_of_which_the_log_has_most_is_not_asked_about_as_if_it_were_new() -> None:
+    rng, rows = np.random.default_rng(6), 3000
+    old, new = rng.random((2, 6, 8))
+    query = rng.integers(0, 6, rows)
+    drawn = np.where((rng.random(rows) < 0.08)[:, None], rng.random((rows, 8)), old[query])
+    slates = np.argsort(-drawn, axis=1)[:, :5].tolist()
+    clicks = rng.integers(0, 2, (rows, 5)).tolist()
+    columns = {"slate": slates, "clicks": clicks, "candidates": [[*range(8)]] * rows, "query": query}
+    table = pa.table(columns | {"old": old[query].tolist(), "new": new[query].tolist()})
+    found = " ".join(str(offrank.inspect(table)).split())
+    assert "What top(old) would have earned, of which the log has most: it shows too little of what new" in found
+
+
 @pytest.mark.parametrize("drawn", [True, False])
 def test_a_column_p_is_a_propensity_if_its_inverses_are_as_many_as_were_left(drawn: bool) -> None:
     """Three of five are drawn in turn: on average 1 / p is 5, 4 and 3. What is called so may be a prediction."""

@@ -75,12 +75,19 @@ def _asking(seen: Inspection) -> str:
         return f"Which ranker earns more, if {quote(str(seen.logging.column))} was assigned at random:"
     if seen.next is None:
         return "What a click model says about users:"
-    if seen.next.target == seen.logging.policy:
-        rankers = [one.name for one in seen.columns if one.use in ("score", "ranking")]
+    law, target = str(seen.logging.policy), seen.next.target
+    if target in law:
+        rankers = [one.name for one in seen.columns if one.use in ("score", "ranking") and not _reads(law, one.name)]
         shows = ": it shows too little of what {} would show:" if rankers else ". Log your scores, and {} judges them:"
         own = quote(rankers[0]) if rankers else Option("target", "top(score)")
-        return Wording("What {} has earned, which drew the log" + shows, seen.next.target, own)
+        earned = "has earned, which drew the log" if target == law else "would have earned, of which the log has most"
+        return Wording("What {} " + earned + shows, quote(target), own)
     return f"What {quote(seen.next.target)} would have earned:"
+
+
+def _reads(law: str, name: str) -> bool:
+    """Whether a policy, as it is spelled, reads this column."""
+    return re.search(rf"[( ]{re.escape(spell(name))}[,)]", law) is not None
 
 
 def _direction(seen: Inspection) -> Iterator[str]:
