@@ -134,13 +134,13 @@ def test_a_policy_that_drew_the_log_is_not_asked_about_as_if_it_were_new() -> No
 
 
 def test_a_ranker_of_which_the_log_has_most_is_not_asked_about_as_if_it_were_new() -> None:
-    rng, rows = np.random.default_rng(6), 3000
-    old, new = rng.random((2, 6, 8))
-    query = rng.integers(0, 6, rows)
+    rng, rows = np.random.default_rng(6), 6000
+    old, new = rng.random((2, 12, 8))
+    query = rng.integers(0, 12, rows)
     drawn = np.where((rng.random(rows) < 0.08)[:, None], rng.random((rows, 8)), old[query])
-    slates = np.argsort(-drawn, axis=1)[:, :5].tolist()
-    clicks = rng.integers(0, 2, (rows, 5)).tolist()
-    columns = {"slate": slates, "clicks": clicks, "candidates": [[*range(8)]] * rows, "query": query}
+    slates = np.argsort(-drawn, axis=1)[:, :4].tolist()
+    clicks = rng.integers(0, 2, (rows, 4)).tolist()
+    columns = {"slate": slates, "clicks": clicks, "candidates": [[*range(8)]] * rows}
     table = pa.table(columns | {"old": old[query].tolist(), "new": new[query].tolist()})
     found = " ".join(str(offrank.inspect(table)).split())
     assert "What top(old) would have earned, of which the log has most: it shows too little of what new" in found

@@ -46,9 +46,9 @@ def row_contents(batch: LogBatch) -> Keys:
         written = [one for _, one in sorted(batch.shown.written.items())]
         beside += [one if one.ndim == 2 else one[:, None] for one in written if one.ndim < 3]
         key = batch.contexts.length.astype(np.uint64)
-        for slot, column in ((slot, column) for one in beside for slot, column in enumerate(one.T)):
+        for shown, column in (both for one in beside for both in zip(there.T, one.T, strict=False)):  # none of no row
             # 0 and -0 are one number; batches may be wider than a row
-            key = np.where(there[:, slot], hashed(key ^ (column + 0.0).view(np.uint64)), key)
+            key = np.where(shown, hashed(key ^ (column + 0.0).view(np.uint64)), key)
         batch.known[_SAID] = hashed(key)
     found: Keys = batch.known[_SAID]
     return found
