@@ -9,7 +9,6 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..errors import SpellingError, UsageError
 from ..frames import plain
-from ..language.files import write_text
+from ..language.files import regular, write_text
 from ..log.batch import Floats
 from ..log.rules import MOST_VALUE
 from ..log.texts import Texts
@@ -119,9 +118,10 @@ def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _document(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     """The content of a file of this format."""
+    named = regular(path)
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+        found = json.loads(named.read_text(encoding="utf-8"))
+    except (FileNotFoundError, IsADirectoryError) as error:
         raise UsageError(f"there is no click model {str(path)!r}", "create one with `offrank clicks fit`") from error
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
         raise _foreign(path, ": it is not valid JSON, or its end is missing") from error

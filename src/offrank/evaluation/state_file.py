@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import OffrankError, StateError, UsageError
 from ..estimators.family import family
-from ..language.files import atomic_write
+from ..language.files import atomic_write, regular
 from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
 from ..policies.fit import replaced
@@ -80,7 +80,7 @@ class State:
             UsageError: there is no such file.
         """
         try:
-            found = loads(path.read_bytes(), str(path))
+            found = loads(regular(path).read_bytes(), str(path))
         except (FileNotFoundError, IsADirectoryError) as error:
             raise UsageError(
                 f"there is no state {str(path)!r}", Wording("write it first: {}", Option("state", str(path)))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..errors import UsageError
 from .outputs import refuse_kind
 
 try:
@@ -21,6 +22,8 @@ except ImportError:  # Windows
 _UNPACKED, _RATIO = 256 << 20, 100
 """What a compressed file may always unpack to, in bytes; and beyond that, how many times its own size."""
 
+_LARGEST = 8 << 30
+"""Bytes of a model or a state."""
 _LEFT = 2.0
 """Seconds that an unfinished file is left alone before it may be taken for one of a killed process."""
 
@@ -80,6 +83,20 @@ def refuse_bomb(packed: int, unpacked: int) -> None:
     """
     if unpacked > most_unpacked(packed):
         raise ValueError(f"its {packed:,} bytes unpack to more than {most_unpacked(packed):,}")
+
+
+def regular(path: str | os.PathLike[str]) -> Path:
+    """The path of a model or a state, which is not read from what may have no end, or is larger than any of them.
+
+    Raises:
+        UsageError: it is a device or a pipe, or too large.
+    """
+    named = Path(path)
+    if named.exists() and not (named.is_file() or named.is_dir()):
+        raise UsageError(f"{str(path)!r} is a device or a pipe", "save what comes from it as a file, and give that")
+    if named.is_file() and named.stat().st_size > _LARGEST:
+        raise UsageError(f"{str(path)!r} is larger than {_LARGEST:,} bytes", "give a file that offrank has written")
+    return named
 
 
 @contextmanager

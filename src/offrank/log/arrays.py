@@ -8,15 +8,19 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LogError
-from ..language.files import refuse_bomb
+from ..language.files import refuse_bomb, regular
 
-DAMAGED = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+DAMAGED = (
+    *(OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error),
+    *(SyntaxError, TokenError, TypeError, KeyError),  # of a header, which is Python's own text
+)
 """What reading another file, or a damaged one, raises."""
 
 
@@ -27,7 +31,7 @@ def load_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any] | None]:
         OSError, ValueError, ...: see `DAMAGED`; also where it would fill the memory.
     """
     found = {}
-    with zipfile.ZipFile(path) as packed:
+    with zipfile.ZipFile(regular(path)) as packed:
         members = packed.infolist()
         refuse_bomb(sum(one.compress_size for one in members), sum(one.file_size for one in members))
         for one in members:

@@ -121,7 +121,7 @@ def check_renamed(renamed: Mapping[str, str]) -> None:
         if not isinstance(name, str):
             raise UsageError(f"the column of {role!r} is {name!r}, not a name", f'write {{"{role}": "NAME"}}')
         if role not in known:
-            near = nearest(role, known)
+            near = nearest(str(role), known)
             raise UsageError(
                 f"{role!r} is not a role of a column" + (f"; did you mean {near!r}?" if near else ""),
                 "roles are " + ", ".join(known),

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import ColumnError
-from ..log.schema import LONG_ROLES, ROLES
+from ..log.schema import LONG_ROLES, ROLES, check_renamed
 from ..log.source import engine_of
 from ..wording import ColumnNames, Wording, joined
 from .beginning import Beginning
@@ -42,6 +42,7 @@ def roles_of(beginning: Beginning, said: Mapping[str, str], *, closed: bool = Fa
     None if its first rows are not known, or if it lacks a column that was said. said: the roles that were given, which
     are not doubted. closed: whether gaps between positions are closed.
     """
+    check_renamed(said)
     rows = beginning.rows if beginning.rows is None else composed_rows(beginning.rows, said)
     known = () if rows is None else tuple(rows.column_names)
     if rows is None or not rows.num_rows or not {column_of(name, known) for name in said.values()} <= {*known}:

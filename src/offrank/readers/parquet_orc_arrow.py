@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from ..errors import LogError, UsageError
 from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
-from .files import COPY_AGAIN, Files, describe, partition
+from .file_kinds import HEAD
+from .files import COPY_AGAIN, Files, denied, describe, partition
 from .flat import of_bytes
 from .tables import Piece, bounded, rows_for
 
@@ -56,6 +57,7 @@ def file_errors(where: str, kind: str) -> Iterator[None]:
         what, remedy = _WANTED[kind]
         if re.search("compressed|zlib|zstd|bz2|lz4", str(error), re.IGNORECASE):
             remedy = COPY_AGAIN
+        remedy = denied(error) or remedy
         # Drop the place of the original error, since `where` gives it.
         said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
@@ -322,7 +324,7 @@ class _ArrowFile:
         """Open a file or a stream, with these fields only, which copies them; uncompressed files keep all fields."""
         options = pa.ipc.IpcReadOptions(included_fields=None if self.lies_open else fields)
         source = self.system.open_input_file(self.path)
-        if source.read_at(len(_MAGIC), 0) == _MAGIC:
+        if source.read_at(HEAD, 0)[: len(_MAGIC)] == _MAGIC:  # a store repeats no smaller read that fails
             return pa.ipc.open_file(source, options=options)
         try:
             return _Stream(source, options)

@@ -73,6 +73,9 @@ def reduced(
         UsageError: an executor is given for a log that an engine reduces.
         EmptyLogError: there was nothing to read.
     """
+    if executor is not None and not isinstance(executor, Executor | CheckpointFolder):
+        remedy = "give one of concurrent.futures; a Dask client has it: client.get_executor()"
+        raise UsageError(f"{type(executor).__name__} is no executor", remedy)
     within, engine = _Pass(RunCache() if cache is None else cache), engine_of(source)
     every, seen = range(source.parts() if engine is None else 0), None
     if isinstance(progress, RowProgress):
