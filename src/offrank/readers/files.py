@@ -9,6 +9,7 @@ import atexit
 import errno
 import fnmatch
 import glob
+import io
 import os
 import re
 import shutil
@@ -44,6 +45,8 @@ _NOTE = re.compile(
 )
 STANDARD_INPUT, KEPT = "-", "standard-input"
 """What stands for standard input, and the name of the file that it is kept in."""
+LEAST_READ = 1 << 14
+"""Bytes: stores answer a read that fails with a page, and it is tried again only if its buffer can hold that."""
 _PATIENCE = 45
 """Seconds that a store has to list its files; its library would wait for longer than anyone does."""
 T = TypeVar("T")
@@ -74,8 +77,7 @@ class Files:
 
     def packed(self, path: str) -> str | None:
         """Return how a file is packed; None if it is not."""
-        # Stores answer a failed read with a page, which a small buffer cannot hold: such a read is not tried again.
-        with self.system.open_input_stream(path, compression=None, buffer_size=HEAD) as stream:
+        with self.system.open_input_stream(path, compression=None, buffer_size=LEAST_READ) as stream:
             return packing(stream.read(8))
 
     def head(self, path: str) -> bytes:
@@ -92,6 +94,39 @@ class Files:
         found = self.system.get_file_info(list(self.paths))
         sizes = {f"the size of {one.path}": one.size for one in found}
         return sizes | {f"the time of {one.path}": str(one.mtime_ns) for one in found}
+
+
+class _Padded(io.RawIOBase):
+    """A file of a store, of which no read asks for little: see `LEAST_READ`."""
+
+    def __init__(self, source: Any) -> None:
+        super().__init__()
+        self.source, self.size, self.at = source, source.size(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self.at = offset + (0, self.at, self.size)[whence]
+        return self.at
+
+    def tell(self) -> int:
+        return self.at
+
+    def read(self, size: int = -1) -> bytes:
+        end = self.size if size < 0 else min(self.at + size, self.size)
+        start = max(min(self.at, end - LEAST_READ), 0)
+        found: bytes = self.source.read_at(max(end - start, LEAST_READ), start)[self.at - start : end - start]
+        self.at += len(found)
+        return found
+
+
+def padded(source: Any) -> pa.NativeFile:
+    """Return a file of a store, open, such that reads that fail are tried again."""
+    return pa.PythonFile(_Padded(source), mode="r")
 
 
 def denied(error: BaseException) -> str:

@@ -245,8 +245,9 @@ def _found(source: Any, kind: str | None, empty: bool) -> Files:
             return find(source, suffixes, empty=empty)
         except EmptyLogError:
             raise
-        except LogError:
-            pass
+        except LogError as error:
+            if error.__cause__ is not None:  # a store that fails, or does not answer, is not asked again
+                raise
     return find(source, empty=empty)
 
 

@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
+from pyarrow.fs import LocalFileSystem
 
 from ..errors import LogError, UsageError
 from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
-from .file_kinds import HEAD
-from .files import COPY_AGAIN, Files, denied, describe, partition
+from .files import COPY_AGAIN, Files, denied, describe, padded, partition
 from .flat import of_bytes
 from .tables import Piece, bounded, rows_for
 
@@ -204,6 +204,7 @@ class ParquetTable(StoredTable):
         with file_errors(path, "parquet"):
             info = self.files.system.get_file_info(path)
             key, source = (path, info.size, info.mtime_ns), self.files.system.open_input_file(path)
+            source = source if self.files.local else padded(source)
             known = self._last.get(key)
             footer = None if known is None else known.file
             file = pq.ParquetFile(source, metadata=footer, page_checksum_verification=True)
@@ -324,7 +325,8 @@ class _ArrowFile:
         """Open a file or a stream, with these fields only, which copies them; uncompressed files keep all fields."""
         options = pa.ipc.IpcReadOptions(included_fields=None if self.lies_open else fields)
         source = self.system.open_input_file(self.path)
-        if source.read_at(HEAD, 0)[: len(_MAGIC)] == _MAGIC:  # a store repeats no smaller read that fails
+        source = source if isinstance(self.system, LocalFileSystem) else padded(source)
+        if source.read_at(len(_MAGIC), 0) == _MAGIC:
             return pa.ipc.open_file(source, options=options)
         try:
             return _Stream(source, options)
