@@ -9,20 +9,17 @@ import atexit
 import errno
 import fnmatch
 import glob
-import io
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path, PurePath, PurePosixPath
-from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -45,11 +42,6 @@ _NOTE = re.compile(
 )
 STANDARD_INPUT, KEPT = "-", "standard-input"
 """What stands for standard input, and the name of the file that it is kept in."""
-LEAST_READ = 1 << 14
-"""Bytes: stores answer a read that fails with a page, and it is tried again only if its buffer can hold that."""
-_PATIENCE = 45
-"""Seconds that a store has to list its files; its library would wait for longer than anyone does."""
-T = TypeVar("T")
 _OPTIONS = re.compile(r"(.*?)(\?\w+=[^/?]*)?", re.DOTALL)
 
 
@@ -77,7 +69,7 @@ class Files:
 
     def packed(self, path: str) -> str | None:
         """Return how a file is packed; None if it is not."""
-        with self.system.open_input_stream(path, compression=None, buffer_size=LEAST_READ) as stream:
+        with self.system.open_input_stream(path, compression=None) as stream:
             return packing(stream.read(8))
 
     def head(self, path: str) -> bytes:
@@ -87,52 +79,13 @@ class Files:
                 found: bytes = stream.read(HEAD)
                 return found
         except OSError as error:
-            raise LogError(f"{path} cannot be read: {error}", denied(error) or COPY_AGAIN) from error
+            raise LogError(f"{path} cannot be read: {error}", COPY_AGAIN) from error
 
     def stamp(self) -> dict[str, Any]:
         """Return the size of each file, and when it was changed."""
         found = self.system.get_file_info(list(self.paths))
         sizes = {f"the size of {one.path}": one.size for one in found}
         return sizes | {f"the time of {one.path}": str(one.mtime_ns) for one in found}
-
-
-class _Padded(io.RawIOBase):
-    """A file of a store, of which no read asks for little: see `LEAST_READ`."""
-
-    def __init__(self, source: Any) -> None:
-        super().__init__()
-        self.source, self.size, self.at = source, source.size(), 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self.at = offset + (0, self.at, self.size)[whence]
-        return self.at
-
-    def tell(self) -> int:
-        return self.at
-
-    def read(self, size: int = -1) -> bytes:
-        end = self.size if size < 0 else min(self.at + size, self.size)
-        start = max(min(self.at, end - LEAST_READ), 0)
-        found: bytes = self.source.read_at(max(end - start, LEAST_READ), start)[self.at - start : end - start]
-        self.at += len(found)
-        return found
-
-
-def padded(source: Any) -> pa.NativeFile:
-    """Return a file of a store, open, such that reads that fail are tried again."""
-    return pa.PythonFile(_Padded(source), mode="r")
-
-
-def denied(error: BaseException) -> str:
-    """Return the remedy where access to a file is denied; nothing where it fails for another reason."""
-    refused = re.search("ACCESS_DENIED|AccessDenied|Forbidden|[Pp]ermission denied", str(error))
-    return "access is denied: check the credentials, and whether they allow you to read it" if refused else ""
 
 
 def partition(path: str) -> dict[str, str | None]:
@@ -169,11 +122,12 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
     plain = address.partition("*")[0].partition("?")[0].partition("[")[0]
     folder = plain if plain == address else plain.rpartition("/")[0]
     try:
-        system, path, info = _answered(partial(_listed, folder + options), address)
+        system, path = pafs.FileSystem.from_uri(folder + options)
+        info = system.get_file_info(path)
+        if info.type == pafs.FileType.Directory:
+            info = system.get_file_info(pafs.FileSelector(path, recursive=True))
     except (pa.ArrowException, OSError) as error:
-        raise LogError(
-            f"{address} cannot be reached: {error}", denied(error) or "check the address and the credentials"
-        ) from error
+        raise LogError(f"{address} cannot be reached: {error}", "check the address and the credentials") from error
     files = {one.path: one for one in (info if isinstance(info, list) else [info]) if one.type == pafs.FileType.File}
     if plain != address:
         pattern = path + address[len(folder) :]
@@ -184,39 +138,6 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
         raise LogError(f"there is no log at {address!r}", "check the address, or quote the glob")
     _refuse_empty(name for name in kept if files[name].size == 0 and not empty)
     return Files(tuple(kept), system, local=isinstance(system, pafs.LocalFileSystem))
-
-
-def _listed(address: str) -> tuple[Any, str, Any]:
-    """The file system of an address, the path there, and what stands there."""
-    system, path = pafs.FileSystem.from_uri(address)
-    info = system.get_file_info(path)
-    if info.type == pafs.FileType.Directory:
-        info = system.get_file_info(pafs.FileSelector(path, recursive=True))
-    return system, path, info
-
-
-def _answered(ask: Callable[[], T], address: str) -> T:
-    """What a store answers. The thread that asks it does not keep the process from ending.
-
-    Raises:
-        LogError: it does not answer.
-    """
-    future: Future[T] = Future()
-
-    def wait() -> None:
-        try:
-            future.set_result(ask())
-        except BaseException as error:  # noqa: BLE001  which is raised where it was asked
-            future.set_exception(error)
-
-    Thread(target=wait, daemon=True).start()
-    try:
-        return future.result(_PATIENCE)
-    except TimeoutError as error:
-        if future.done():
-            raise
-        said = f"{address} does not answer within {_PATIENCE} s"
-        raise LogError(said, "check the address and the network, or copy the log here") from error
 
 
 def expand(

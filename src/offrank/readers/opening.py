@@ -245,9 +245,8 @@ def _found(source: Any, kind: str | None, empty: bool) -> Files:
             return find(source, suffixes, empty=empty)
         except EmptyLogError:
             raise
-        except LogError as error:
-            if error.__cause__ is not None:  # a store that fails, or does not answer, is not asked again
-                raise
+        except LogError:
+            pass
     return find(source, empty=empty)
 
 

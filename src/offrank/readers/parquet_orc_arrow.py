@@ -15,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
-from pyarrow.fs import LocalFileSystem
 
 from ..errors import LogError, UsageError
 from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
-from .files import COPY_AGAIN, Files, denied, describe, padded, partition
+from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
 from .tables import Piece, bounded, rows_for
 
@@ -57,7 +56,6 @@ def file_errors(where: str, kind: str) -> Iterator[None]:
         what, remedy = _WANTED[kind]
         if re.search("compressed|zlib|zstd|bz2|lz4", str(error), re.IGNORECASE):
             remedy = COPY_AGAIN
-        remedy = denied(error) or remedy
         # Drop the place of the original error, since `where` gives it.
         said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
@@ -204,7 +202,6 @@ class ParquetTable(StoredTable):
         with file_errors(path, "parquet"):
             info = self.files.system.get_file_info(path)
             key, source = (path, info.size, info.mtime_ns), self.files.system.open_input_file(path)
-            source = source if self.files.local else padded(source)
             known = self._last.get(key)
             footer = None if known is None else known.file
             file = pq.ParquetFile(source, metadata=footer, page_checksum_verification=True)
@@ -325,7 +322,6 @@ class _ArrowFile:
         """Open a file or a stream, with these fields only, which copies them; uncompressed files keep all fields."""
         options = pa.ipc.IpcReadOptions(included_fields=None if self.lies_open else fields)
         source = self.system.open_input_file(self.path)
-        source = source if isinstance(self.system, LocalFileSystem) else padded(source)
         if source.read_at(len(_MAGIC), 0) == _MAGIC:
             return pa.ipc.open_file(source, options=options)
         try:
