@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 import offrank
-from offrank.testing.metamorphic import RELATIONS, Leaves, at_once, differences, files, flat_answer
+from offrank.testing.metamorphic import RELATIONS, Leaves, differences, files, flat_answer
+from tests.metamorphic.combined import at_once
 from tests.metamorphic.logs import log
 from tests.metamorphic.spellings import estimators, fitted, folder
 from tests.night import turn

@@ -146,18 +146,6 @@ RELATIONS: Mapping[str, Relation] = {
 """Changes that must not change any answer, by name."""
 
 
-def at_once(*names: str) -> Relation:
-    """Return several of RELATIONS combined: if nothing differs, none of them is broken."""
-    several = [RELATIONS[name] for name in names]
-
-    def change(log: LogTable, rng: np.random.Generator) -> pa.Table:
-        for relation in several:
-            log = dataclasses.replace(log, table=relation.change(log, rng))
-        return log.table
-
-    return Relation(", ".join(names), change)
-
-
 def files(folder: Path) -> Relation:
     """Write the rows in order to several Parquet files of several row groups, in an empty folder."""
 
