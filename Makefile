@@ -8,7 +8,7 @@ SEED ?= 1
 OLDER ?= tests/sums tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly fast lint format types layers docs pytest older mutants fuzz versions canary bench chromium java clean
+.PHONY: help demo test nightly fast lint format types layers docs compiled pytest older mutants fuzz versions canary bench chromium java clean
 # Tests start many processes: what is compiled of the sources is kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -20,7 +20,7 @@ demo: $(VENV)/.installed ## Simulate a log, judge two new rankers from it, write
 
 # What does not reach folds and intervals needs no older processor.
 test: $(VENV)/.installed-dev ## Everything that CI checks, the tests last
-	$(MAKE) --no-print-directory -j3 --output-sync=target lint docs $$($(BIN)/python -m tests.older)
+	$(MAKE) --no-print-directory -j3 --output-sync=target lint docs compiled $$($(BIN)/python -m tests.older)
 	$(MAKE) --no-print-directory pytest
 
 fast: lint ## While you work: style, types, layers and the tests that matter most, in a minute
@@ -38,6 +38,10 @@ format: $(VENV)/.installed-dev ## Put the code into shape
 
 docs: $(VENV)/.installed-dev ## Build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Otherwise the first test of each worker compiles it, at the same time.
+compiled: $(VENV)/.installed-dev
+	folder=$$(mktemp -d) && cd $$folder && $(abspath $(BIN))/offrank demo --quiet && rm -r $$folder
 
 pytest: $(VENV)/.installed-dev chromium java ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
 	$(BIN)/pytest $(if $(OFFRANK_TESTS),--durations 50) $(PYTEST_ARGS)
