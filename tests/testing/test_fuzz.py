@@ -47,6 +47,9 @@ def test_cases_drawn_at_random_keep_the_promises() -> None:
 ONE_SHOWN = {"slate": [[43]], "clicks": [[1]], "candidates": [[22, 43, 4]]}
 """One item of three is shown, so that its position is the only one of the list."""
 ANSWERED = {
+    "lists of text as clicks in JSON, of which the page says that nothing can be estimated": wide(
+        "inspect", "csv", clicks=[["x", "y"], [0, 1], [0, 0]]
+    ),
     "items by number that end early": LogCase(
         "wide",
         {"slate": [[5], [5, 4]], "clicks": [[0], [0, 1]]},
@@ -198,7 +201,6 @@ REFUSED = {
     "an inclusion that outweighs all": wide("check", inclusion=[1e-300, 1.0, 1.0]),
     "times that are all null as positions": long("read", position=[None, None], types={"position": "timestamp"}),
     "dates that are all null as scores": long("read", "table", new=[None, None], types={"new": "date32"}),
-    "lists of text as clicks in JSON lines": wide("inspect", "csv", clicks=[["x", "y"], [0, 1], [0, 0]]),
     "whole numbers beyond 2^53 beside fractions in numbered columns": LogCase(
         "wide",
         {"slate": [[1], [2, 3]], "clicks": [[0], [0, 0]], "new": [[2.5], [1.0, -(2**63)]]},

@@ -20,11 +20,14 @@ ONE_KIND = 'write each list as JSON, [1, 2] or ["a", "b"], with the same kind of
 
 
 class BadCell(Exception):  # noqa: N818  it never leaves the readers
-    """An unreadable value of a column: its `index` in the column, what is wrong, and the remedy."""
+    """An unreadable value of a column: its `index` in the column, what is wrong, and the remedy.
 
-    def __init__(self, index: int, name: str, wrong: str, remedy: str) -> None:
+    alone: whether the rest of the column can be read without it, and not only because it is read as something else.
+    """
+
+    def __init__(self, index: int, name: str, wrong: str, remedy: str, *, alone: bool = True) -> None:
         super().__init__(index, name, wrong, remedy)
-        self.index, self.name, self.wrong, self.remedy = index, name, wrong, remedy
+        self.index, self.name, self.wrong, self.remedy, self.alone = index, name, wrong, remedy, alone
 
 
 def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
@@ -80,6 +83,7 @@ def _bad_text(texts: list[bytes], name: str, held: pa.DataType) -> BadCell:
         except (ValueError, RecursionError):
             return BadCell(index, name, "is not a JSON list", ONE_KIND)
         fine = value is None or (isinstance(value, list) and all(one is None or type(one) in wanted for one in value))
-        if not fine or (held == pa.int64() and any(abs(one or 0) >= 1 << 63 for one in value or ())):
-            return BadCell(index, name, f"is not a list of {held} like the others", ONE_KIND)
+        large = fine and held == pa.int64() and any(abs(one or 0) >= 1 << 63 for one in value or ())
+        if not fine or large:
+            return BadCell(index, name, f"is not a list of {held} like the others", ONE_KIND, alone=not large)
     return BadCell(0, name, f"or a later one is not a list of {held}", ONE_KIND)

@@ -149,7 +149,7 @@ class LongLog:
             refuse_shortened(table, self.column("impression"))
         look, engine = partial(_first_look, table, self.column("impression"), self.column("position")), engine_of(table)
         rows, begun, impressions, from_0, below = sum(engine.each(look), np.zeros(5)) if engine else look(0)
-        unshown = -1 if 2 * below > impressions else 0 if from_0 > impressions else -2
+        unshown = -1 if below > impressions else 0 if from_0 > impressions else -2
         top = 0 if 2 * from_0 > impressions and unshown else 1
         return {"rows": int(rows), "scattered": bool(impressions < begun), "top": top, "unshown": unshown}
 
@@ -298,7 +298,7 @@ class _WideTable(TableOver):
     def _converted(self, data: pa.RecordBatch) -> pa.RecordBatch:
         """Return the same rows with clicks and positions as numbers, unless they must be written so.
 
-        Positions of 0 are none where there are more of them than lists, and those of -1 where there are many.
+        Positions of 0, or of -1, are none where there are more of them than lists.
         """
         position = self.log.column("position")
         if (unshown := self.log.noted.get("unshown", -2)) > -2 and position in data.schema.names:

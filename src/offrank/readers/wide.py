@@ -177,7 +177,7 @@ class WideLog:
         try:
             found = Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
         except BadCell as cell:
-            if self.invalid == "raise":
+            if self.invalid == "raise" or not cell.alone:
                 raise piece.fault(cell) from None
             for part in piece.around(cell, {columns.get("clicks"), columns.get("reward")}):
                 yield from self.decode(part, columns)

@@ -82,7 +82,7 @@ class Roles:
         ]  # no order's id
         free = [name for name in able if name not in self.taken]
         called = [name for name in free if names.closeness("outcome", name) > SURE_FIT]
-        called = called or [name for name in free if names.closeness("click", name) >= SURE_FIT and not _is_past(name)]
+        called = called or [name for name in free if _counts_clicks(name)]
         if len(called) > 1:
             self.ask("reward", called)
         elif called:
@@ -107,9 +107,11 @@ def _unlikely(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
     return -names.closeness("used", name), names.closeness("outcome", name), mean > 0.5, -mean
 
 
-def _is_past(name: str) -> bool:
-    """Whether a column is called a prediction, or what came before the list."""
-    return not names.words_of("PREDICTION").isdisjoint(names.parts(name))
+def _counts_clicks(name: str) -> bool:
+    """Whether a column is called a number of clicks, such as `n_clicks`, and not of those that came before the list."""
+    *counted, last = names.parts(name) or [""]
+    past = names.words_of("PREDICTION").intersection(counted)
+    return bool(counted) and last == "clicks" and names.closeness("click", name) >= SURE_FIT and not past
 
 
 _OFFERED = 3
