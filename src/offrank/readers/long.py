@@ -67,12 +67,8 @@ class LongLog:
 
     def describe(self) -> str:
         zero = FROM_0 if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
-        return place(self.table, self.left_out) + zero + self._unshown
-
-    @property
-    def _unshown(self) -> str:
-        number = self.noted.get("unshown", -2)
-        return "" if number == -2 else f", items at position {number} not shown"
+        none = self.noted.get("unshown", -2)
+        return place(self.table, self.left_out) + zero + f", items at position {none} not shown" * (none > -2)
 
     def engine(self) -> Engine | None:
         return engine_of(self.table) and self.wide.engine()

@@ -77,17 +77,15 @@ class Roles:
 
     def rewarded(self, values: Mapping[str, Column]) -> bool:
         """Give the role of the reward to a number of each list that is called so, or ask; whether there is one."""
-        able = [
-            one.name for one in values.values() if len(one.numbers) and one.distinct < len(one.data)
-        ]  # no order's id
-        free = [name for name in able if name not in self.taken]
+        no_ids = [one for one in values.values() if one.distinct < len(one.data)]  # such as those of orders
+        free = [one.name for one in no_ids if len(one.numbers) and one.name not in self.taken]
         called = [name for name in free if names.closeness("outcome", name) > SURE_FIT]
         called = called or [name for name in free if _counts_clicks(name)]
         if len(called) > 1:
             self.ask("reward", called)
         elif called:
             why = "a number of each list, with the name of an outcome"
-            self.found["reward"] = RoleEvidence(called[0], why, tuple(name for name in able if name != called[0]))
+            self.found["reward"] = RoleEvidence(called[0], why, tuple(name for name in free if name != called[0]))
         return bool(called)
 
     def ask(self, role: str, able: Sequence[str]) -> None:
