@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.night import THIRD, WHOLE, due, long
+from tests.night import SHARED, WHOLE, due, long
 
 pytest_plugins = ["tests.tiers"]
 
@@ -49,7 +49,8 @@ def _is_due(config: pytest.Config, item: pytest.Item) -> bool:
     mark = item.get_closest_marker("turns")
     if not (mark or item.nodeid.partition("[")[0] in long()) or any("::" in word for word in config.args):
         return True
-    parts, *files = mark.args if mark else (THIRD,)
+    parts, *files = mark.args if mark else (SHARED,)
+    parts = parts if parts == 1 else max(parts, SHARED)
     by = mark.kwargs.get("by", item.nodeid) if mark else item.nodeid
     package = config.rootpath / "src" / "offrank"
     room = package / item.path.parent.name  # tests mirror it

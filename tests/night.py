@@ -19,8 +19,8 @@ WHOLE = _SAID == "whole"
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "tests" / "long.txt"
 """CPU seconds of what takes longest together, as a night measures it: a test, with all its cases."""
-THIRD = 3
-"""The commits that share what stands in the table, and has no mark of its own."""
+SHARED = 5
+"""The commits that share what stands in the table, and what has a mark, at least."""
 
 
 @cache

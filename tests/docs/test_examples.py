@@ -38,7 +38,7 @@ REAL = "real-logs.md"
 
 # All pages on one worker, so that the demo is run once.
 pytestmark = pytest.mark.xdist_group("docs")
-PARTS = 5
+PARTS = 8
 """A page, or a docstring, is asked by one of so many commits, and by those that touch it."""
 
 SHELL = {"|", "||", "&&", ">", "<", ";", "&"}
