@@ -55,13 +55,42 @@ def test_rows_in_another_order_are_the_same_log(logs: Any, estimators: list[str]
     assert not differences(first, second)
 
 
-@pytest.mark.parametrize(("contexts", "by_content"), [(ROWS, True), (3, False)])
-def test_rows_that_say_the_same_are_chosen_by_number(contexts: int, by_content: bool) -> None:
-    source = offrank.read_log(log(contexts)).select(Needs(frozenset(["candidates", "clicks"]), frozenset(["old"])))
+def sampled(table: pa.Table) -> tuple[Any, Any]:
+    """The sampled rows of a table in batches of 3,000 rows, and the hashes of all numbers of rows."""
+    source = offrank.read_log(table).select(Needs(frozenset(["candidates", "clicks"]), frozenset(["old"])))
     fold, part, rows = SampledRowsFold(Needs(scores=frozenset(["old"])), 2_000), None, []
     for batch in source.batches(0):
         part = fold.add(part, batch)
         rows.append(batch.row)
-    numbered = np.sort(hashed(np.concatenate(rows)))[:2_000]
-    assert np.array_equal(fold.result(part).key, numbered) is not by_content
-    assert len(fold.result(part)) == 2_000
+    return fold.result(part), hashed(np.concatenate(rows))
+
+
+@pytest.mark.parametrize(("contexts", "by_content"), [(ROWS, True), (3, False)])
+def test_rows_that_say_the_same_are_chosen_by_number(contexts: int, by_content: bool) -> None:
+    found, numbers = sampled(log(contexts))
+    assert np.array_equal(found.key, np.sort(numbers)[:2_000]) is not by_content
+    assert len(found) == 2_000
+
+
+def test_copies_that_stand_together_are_chosen_as_if_they_were_scattered(logs: Any) -> None:
+    many = pa.concat_tables([logs[0].slice(0, 3_000), *[logs[0].slice(0, 1).take(pa.array([0] * 400))]])
+    rest = logs[0].slice(3_000)
+    numbered = [
+        np.isin(found.key, numbers).all()
+        for found, numbers in map(
+            sampled,
+            (
+                pa.concat_tables([many, rest]),
+                pa.concat_tables([many, rest]).take(pa.array(np.random.default_rng(2).permutation(ROWS + 400))),
+            ),
+        )
+    ]
+    assert numbered[0] == numbered[1]
+
+
+@pytest.mark.parametrize("copied", range(12))
+def test_a_content_with_many_rows_is_seen_whether_it_is_in_the_sample_or_not(logs: Any, copied: int) -> None:
+    """A third of the log is one content: by content the sample would hold all of its rows or none."""
+    copies = logs[0].slice(copied, 1).take(pa.array([0] * (ROWS // 2)))
+    found, numbers = sampled(pa.concat_tables([logs[0], copies]))
+    assert np.isin(found.key, numbers).all()

@@ -96,7 +96,7 @@ class CalibrationFold(Fold):
                 them are too large.
         """
         state: SampledRows = part if isinstance(part, SampledRows) else self.sampled.result(part)
-        if not len(state):
+        if not state.key.size:
             if state.read:
                 raise AbilityError(
                     f"all {state.read:,} impressions have more than {LARGEST_ROW:,} pairs of a candidate and a rank",

@@ -208,7 +208,7 @@ class Question:
             "control": self.control,
             "totals": self.totals,
         }
-        more = {"baseline": plan.baseline, "where": vars(vars(self).get("source", plan)).get("where")}  # once open
+        more = {"baseline": plan.baseline, "where": vars(self.source).get("where") if "source" in vars(self) else None}
         return dict(plain_argument(asked | {name: one for name, one in more.items() if one is not None}))
 
     def command(self, verb: Callable[..., Any], **more: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..language.compiled import jit, njit
-from ..log.hashing import hashed, splitmix64
+from ..log.hashing import finish, hashed, splitmix64
 
 _fast = njit(fastmath={"reassoc", "contract", "nsz", "arcp"})
 
@@ -260,3 +260,13 @@ def shape_sums(clicks, length, outcome, most, ranks, lists, carried):
             above = clicked
         lists[slots, came] += 1.0
         carried[slots, came] += outcome[row]
+
+
+@jit
+def with_numbers(key, slates, bits):
+    """Mix into key [n] the numbers of the shown items, by the bits [n, m] of those of all; zeros are skipped."""
+    for row in range(len(slates)):
+        for slot in range(slates.shape[1]):
+            place = slates[row, slot]
+            if place >= 0 and bits[row, place] << np.uint64(1):  # 0 and -0 are one number
+                key[row] = finish(bits[row, place] ^ splitmix64(key[row] + np.uint64(slot)))

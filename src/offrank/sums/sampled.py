@@ -17,7 +17,8 @@ from ..log.batch import NO_LIMIT, Contexts, Floats, Integers, LogBatch
 from ..log.contexts import contexts_of_rows, joined_contexts, stacked
 from ..log.hashing import hashed
 from ..log.source import Needs
-from .base import Fold, Unavailable, total
+from . import _kernels as kernels
+from .base import Fold, total
 
 KEPT = 8192
 """Number of rows kept: enough to detect counts that are a few per cent off."""
@@ -27,9 +28,6 @@ LARGEST_ROW = 1_000_000
 """Largest number of candidate-rank pairs of a sampled row: those of 10,000 candidates at 10,000 ranks fill 800 MB."""
 COPIES = 0.02
 """Share of the sampled rows that may say what another one says."""
-_TELLING, _MANY = 1000, 0.1
-"""Rows of a part of which so large a share are copies that no other part is waited for: copies cost time."""
-_COPIES = Unavailable("many rows say the same")
 Keys = NDArray[np.uint64]
 _SAID = "content"
 _LAST = np.uint64(0xFFFFFFFF)
@@ -41,14 +39,13 @@ def row_contents(batch: LogBatch) -> Keys:
     Not of ids of items, under which the same log would be another, nor of outcomes, which nothing random may follow.
     """
     if _SAID not in batch.known:
-        there, places = batch.slates >= 0, np.maximum(batch.slates, 0)
-        beside = [np.take_along_axis(one, places, axis=1) for _, one in sorted(batch.contexts.scores.items())]
-        written = [one for _, one in sorted(batch.shown.written.items())]
-        beside += [one if one.ndim == 2 else one[:, None] for one in written if one.ndim < 3]
-        key = batch.contexts.length.astype(np.uint64)
-        for shown, column in (both for one in beside for both in zip(there.T, one.T, strict=False)):  # none of no row
-            # 0 and -0 are one number; batches may be wider than a row
-            key = np.where(shown, hashed(key ^ (column + 0.0).view(np.uint64)), key)
+        key, ranks = batch.contexts.length.astype(np.uint64), np.arange(batch.slates.shape[1])
+        told = [(batch.slates, scores) for _, scores in sorted(batch.contexts.scores.items())]
+        for one in (one for _, one in sorted(batch.shown.written.items()) if one.ndim < 3):
+            values = one if one.ndim == 2 else one[:, None]
+            told.append((np.where(batch.slates >= 0, ranks, -1)[:, : values.shape[1]], values))
+        for places, values in told:
+            kernels.with_numbers(key, places, np.ascontiguousarray(values).view(np.uint64))
         batch.known[_SAID] = hashed(key)
     found: Keys = batch.known[_SAID]
     return found
@@ -108,19 +105,17 @@ class SampledRowsFold(Fold):
     by: str | None = field(default=None, kw_only=True)
 
     def add(self, part: dict[str, Any] | None, batch: LogBatch) -> dict[str, Any]:
-        """The sum of two samples, by content and by number; the first is given up where it is of many copies."""
+        """The sum of two samples, by content and by number: which of them is taken, the whole log tells."""
         found, number = dict(part or {}), batch.once("hashed", lambda: hashed(batch.row))
-        contexts, limits, said = batch.contexts, batch.limits, number
-        for name, fold in ((_SAID, (self, _SAID)), ("number", self)):
+        contexts, limits, said = batch.contexts, batch.limits, row_contents(batch)
+        keys = said, number
+        if self.by is not None:
+            group = hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST
+            keys = group | (said >> np.uint64(32)), group | (number >> np.uint64(32))
+        samples = (_SAID, (self, _SAID), keys[0], number), ("number", self, keys[1], said)
+        for name, fold, key, tie in samples:
             known, limit = found.get(name), NO_LIMIT if limits is None else limits.of(fold)
-            if isinstance(known, Unavailable) or not limit:  # this part, or another one, has found that
-                found[name] = _COPIES
-                continue
-            said = row_contents(batch) if name == _SAID else said
-            key, tie = (said, number) if name == _SAID else (number, said)
             limit = limit if known is None else min(limit, known.limit)
-            if self.by is not None:
-                key = (hashed(contexts.keys[self.by].view(np.uint64)) & ~_LAST) | (key >> np.uint64(32))
             chosen, large = (key < limit) & bool(self.kept), 0
             if self.each == "rank":  # a row's candidates at all ranks have to fit in memory
                 fits = contexts.size * contexts.length <= LARGEST_ROW
@@ -133,25 +128,21 @@ class SampledRowsFold(Fold):
                 rows = rows[key[rows] <= np.partition(key[rows], self.kept)[self.kept]]
             order, limit = _least(self, key[rows], tie[rows], contexts.size[rows], contexts.length[rows], limit)
             kept = rows[order]
-            again = np.count_nonzero(key[kept[1:]] == key[kept[:-1]])
-            many = name == _SAID and len(kept) >= _TELLING and again > _MANY * len(kept)
-            kept = kept[:0] if many else kept
             some = contexts_of_rows(contexts, kept, self.wanted)
             slots = int(some.length.max(initial=0))
             held = key[kept], tie[kept], batch.slates[kept, :slots], batch.inclusion[kept], some
-            made = SampledRows(*held, len(key), limit, large, self.kept, self.cells, self.each)
-            found[name] = _COPIES if many else total(known, made)
+            found[name] = total(known, SampledRows(*held, len(key), limit, large, self.kept, self.cells, self.each))
             if limits is not None:
-                limits.note(fold, key[rows], self.kept + 1, np.uint64(0) if many else found[name].limit)
+                limits.note(fold, key[rows], self.kept + 1, found[name].limit)
         return found
 
     def result(self, part: dict[str, Any]) -> Any:
         """The sampled rows: by what they say, unless many say the same, of a few contents or of one with many rows."""
-        said, numbered = part[_SAID], part["number"]
-        if isinstance(said, Unavailable) or len(said.key) < (1 - COPIES) * len(numbered.key):  # a heap is not kept
-            return numbered
+        said: SampledRows = part[_SAID]
+        numbered: SampledRows = part["number"]
+        rows = len(said.key)
         copies = (np.count_nonzero(one[1:] == one[:-1]) for one in (said.key, np.sort(numbered.tie)))
-        return numbered if sum(copies) > COPIES * len(said.key) else said
+        return numbered if 2 * rows < len(numbered.key) or sum(copies) > COPIES * rows else said
 
 
 def _least(
