@@ -13,6 +13,7 @@ import pytest
 
 from offrank.clicks import DCTR, GCTR, load
 from tests.cli.commands import call
+from tests.clicks.aged import aged
 from tests.clicks.test_judgements import rows
 
 
@@ -65,7 +66,7 @@ def test_judgements_that_say_nothing_are_not_to_be_used(tmp_path: Path) -> None:
 def test_what_is_refused(model: Path, tmp_path: Path) -> None:
     done = call("clicks", "judge", model, "-o", tmp_path / "t.xls")
     assert (done.exit_code, "use the suffix .parquet or .csv" in done.output) == (2, True)
-    kept = json.loads(model.read_text(encoding="utf-8"))
+    kept = aged(model)
     del kept["ids"]
     (tmp_path / "old.json").write_text(json.dumps(kept), encoding="utf-8")
     done = call("clicks", "judge", tmp_path / "old.json", "-o", tmp_path / "t.csv")

@@ -17,6 +17,7 @@ import offrank
 from offrank.cli import main
 from offrank.clicks import DCTR, GCTR, PBM, RCTR, Evaluated, load
 from offrank.errors import UsageError
+from tests.clicks.aged import aged
 from tests.clicks.readers import log
 
 CODE = "behind-rctr"
@@ -92,7 +93,7 @@ def test_files_of_earlier_releases_are_not_compared(tmp_path: Path) -> None:
     some, path = apart(0.2, 1000), tmp_path / "model.json"
     GCTR().fit(some).save(path)
     assert told(judged(load(path), some)) == "warning"
-    earlier = json.loads(path.read_text())
+    earlier = aged(path)
     rates = earlier.pop("rank_rates")
     path.write_text(json.dumps(earlier))
     assert load(path).rank_rates is None

@@ -27,6 +27,7 @@ from offrank.log.texts import Gathering, Texts
 from offrank.readers.tables import MemoryTable
 from offrank.readers.wide import WideLog
 from offrank.sums.base import total
+from tests.clicks.aged import aged
 
 ITEMS: dict[str, list[Any]] = {"text": ["a", "b", "ü", ""], "numbers": [7, -3, 2**40, 0], "large": [2**63 + 1, 2, 3, 4]}
 QUERIES: dict[str, list[Any]] = {"text": ["red shoes", "blue"], "numbers": [11, 5], "large": [11, 5]}
@@ -202,7 +203,7 @@ def test_wide_intervals_are_counted() -> None:
 
 def test_a_model_without_ids_is_refused(tmp_path: Path) -> None:
     fitted().save(tmp_path / "model.json")
-    kept = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    kept = aged(tmp_path / "model.json")
     del kept["ids"]  # as files of earlier releases
     (tmp_path / "model.json").write_text(json.dumps(kept), encoding="utf-8")
     old = load(tmp_path / "model.json")
@@ -301,7 +302,7 @@ def test_settings_are_replaced_and_checked() -> None:
 )
 def test_damaged_ids_are_refused(change: Any, message: str, tmp_path: Path) -> None:
     fitted().save(tmp_path / "model.json")
-    kept = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    kept = aged(tmp_path / "model.json")
     change(kept["ids"])
     (tmp_path / "model.json").write_text(json.dumps(kept), encoding="utf-8")
     with pytest.raises(UsageError, match=message):

@@ -20,6 +20,7 @@ from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from offrank.readers.log import read_log
 from tests.clicks import test_storage, test_summary
+from tests.clicks.aged import aged
 from tests.clicks.networks import BESIDE, learnt, quick, slots
 from tests.clicks.readers import log
 
@@ -72,7 +73,7 @@ def test_queries_outlive_a_file(by_query: Fitted, tmp_path: Path) -> None:
     for query, slate in (("good", [7, 8]), ("bad", [7]), ("new", [7]), ("good", [1, 8]), ("new", [1])):
         assert top_chance(again, query, slate) == top_chance(by_query, query, slate)
     assert by_query.learnt.info["queries"] == 2
-    earlier = json.loads((tmp_path / "m.json").read_text())
+    earlier = aged(tmp_path / "m.json")
     earlier["parameters"]["query_of"] = earlier["parameters"].pop("query")
     (tmp_path / "m.json").write_text(json.dumps(earlier))
     with pytest.raises(UsageError, match=r"query, query_of[\s\S]*fit the model again"):

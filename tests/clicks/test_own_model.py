@@ -203,7 +203,7 @@ def test_a_name_has_one_class() -> None:
 def test_a_saved_model_without_its_class_is_told(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     counting()().fit(drawn(sessions=100)).save(path)
-    path.write_text(path.read_text().replace("my_counting", "another"))
+    path.write_text(json.dumps(aged(path)).replace("my_counting", "another"))
     with pytest.raises(UsageError, match="does not know: unknown click model 'another'") as told:
         load(path)
     assert "import the module that defines it" in told.value.remedy

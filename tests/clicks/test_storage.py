@@ -16,15 +16,17 @@ import pytest
 
 from offrank.clicks import Fitted, click_model, load
 from offrank.clicks.model import CLICK_MODELS
-from offrank.clicks.storage import decoded, encoded
+from offrank.clicks.storage import FORMAT, FORMAT_VERSION, decoded, encoded
 from offrank.errors import UsageError
 from offrank.frames import plain
 from offrank.readers.log import read_log
 from offrank.sums.estimate import Caution
+from tests.clicks.aged import aged
 from tests.clicks.readers import Reader, drawn, log
 
 NEURAL = {"ncm", "cacm"}
 CLASSIC = ["mixture(dcm, rctr)" if name == "mixture" else name for name in sorted(CLICK_MODELS) if name not in NEURAL]
+FORMS = ("model.json", "model.npz")
 SETTINGS = "dbn(tolerance=0.00012345678901234567)"
 
 
@@ -57,20 +59,23 @@ def assert_same(found: Fitted, kept: Fitted) -> None:
 
 
 @pytest.mark.turns(3)
+@pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("spelling", [*CLASSIC, SETTINGS])
-def test_a_model_is_the_same_to_the_last_bit(spelling: str, tmp_path: Path) -> None:
+def test_a_model_is_the_same_to_the_last_bit(spelling: str, name: str, tmp_path: Path) -> None:
     kept = fitted(spelling)
-    kept.save(tmp_path / "model.json")
-    found = load(tmp_path / "model.json")
+    kept.save(tmp_path / name)
+    found = load(tmp_path / name)
     assert_same(found, kept)
     for batch in read_log(table()).select(kept.needs()).batches(0):
         assert np.array_equal(
             found.click_probs(batch.contexts, batch.slates), kept.click_probs(batch.contexts, batch.slates)
         )
-    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    kept.save(tmp_path / name)  # as offrank has written it, it may be replaced
 
 
-def test_large_tables_what_is_not_finite_and_cautions_are_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", FORMS)
+def test_large_tables_what_is_not_finite_and_cautions_are_kept(name: str, tmp_path: Path) -> None:
     learnt = fitted("dbn").learnt
     odd = np.array([0.1, math.inf, math.nan, 5e-324])
     many = np.random.default_rng(0).random((50, 30)).astype(np.float32)
@@ -85,8 +90,8 @@ def test_large_tables_what_is_not_finite_and_cautions_are_kept(tmp_path: Path) -
         ),
         source="säule.parquet",
     )
-    kept.save(tmp_path / "model.json")
-    assert_same(load(tmp_path / "model.json"), kept)
+    kept.save(tmp_path / name)
+    assert_same(load(tmp_path / name), kept)
 
 
 @pytest.mark.parametrize("kind", [">f8", "<f8", "<f4", "<i8", "<i4", "u1", "?"])
@@ -103,8 +108,10 @@ def test_arrays_are_written_with_the_smallest_byte_first(kind: str) -> None:
 
 
 def edited(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    """Change what is in a model as earlier releases wrote it: without a checksum."""
+
     def edit(path: Path) -> None:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = aged(path)
         change(found)
         path.write_text(json.dumps(found), encoding="utf-8")
 
@@ -122,7 +129,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "nested": (lambda path: path.write_text("[" * 200_000), "not a click model"),
     "a list": (lambda path: path.write_text("[1, 2]"), "not a click model"),
     "other": (lambda path: path.write_text('{"format": "other"}'), "not a click model"),
-    "later": (edited(lambda found: found.update(version=2)), "version 2"),
+    "later": (edited(lambda found: found.update(version=3)), "version 3"),
     "unknown model": (edited(lambda found: found.update(model="dbm")), "does not know: unknown click model 'dbm'"),
     "code": (edited(lambda found: found.update(model="__import__('os').getpid()")), "does not know"),
     "no spelling": (edited(lambda found: found.update(model=3)), "damaged"),
@@ -166,6 +173,47 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         "damaged: its cautions are invalid",
     ),
 }
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_any_byte_that_is_another_is_told(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    fitted("dctr").save(path)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    ends = [*range(400), *range(len(whole) - 400, len(whole))]  # formats, headers, names, the checksum itself
+    for place in [*ends, *rng.integers(len(whole), size=400).tolist()]:
+        broken = bytearray(whole)
+        broken[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(broken)
+        with pytest.raises(UsageError, match=name):
+            load(path)
+    for end in (len(whole) - 1, len(whole) // 2, 1, 0):
+        path.write_bytes(whole[:end])
+        with pytest.raises(UsageError, match=name):
+            load(path)
+    path.write_bytes(whole)
+    assert_same(load(path), fitted("dctr"))
+
+
+def test_a_model_that_has_lost_its_checksum_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    fitted("dctr").save(path)
+    found = json.loads(path.read_bytes())
+    path.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(UsageError, match="its checksum is missing"):
+        load(path)
+    fitted("dctr").save(path, overwrite=True)
+    path.write_text(json.dumps(aged(path)), encoding="utf-8")
+    assert_same(load(path), fitted("dctr"))  # as earlier releases wrote it
+
+
+def test_a_header_too_long_and_arrays_of_objects_are_not_read(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "model.npz", {"format": FORMAT, "version": FORMAT_VERSION}
+    long = np.frombuffer(json.dumps(wanted).ljust(17 << 20).encode(), np.uint8)
+    for header in (long, np.array([wanted], object)):
+        np.savez_compressed(path, header=header)
+        with pytest.raises(UsageError, match="not a click model"):
+            load(path)
 
 
 @pytest.mark.parametrize("name", DAMAGES)

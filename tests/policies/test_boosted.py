@@ -11,6 +11,7 @@ import pytest
 import offrank
 from offrank.errors import UsageError
 from offrank.learning.trees import TreeSettings, fit, fit_ranks
+from offrank.log.arrays import save_arrays
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import policy
 from offrank.policies.base import all_items
@@ -192,7 +193,7 @@ def test_a_file_that_tells_more_slots_apart_than_any_slate_has_is_refused(tmp_pa
     path = saved(tmp_path / "forged.npz", BY_SLOT)
     with np.load(path) as found:
         arrays = dict(found)
-    np.savez(path, **(arrays | {"slots": np.array(10**9)}))
+    save_arrays(path, arrays | {"slots": np.array(10**9)})
     with pytest.raises(UsageError, match=r"forged\.npz' is not a learnt policy"):
         _ = Boosted(str(path)).model
 

@@ -10,6 +10,7 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
+from offrank.log.arrays import save_arrays
 from offrank.log.batch import Contexts, SparseFeatures
 from offrank.policies import policy
 from offrank.policies.base import all_items
@@ -133,15 +134,41 @@ def test_a_malformed_file_is_refused_by_name(case: str, tmp_path: Path) -> None:
     saved(tmp_path)
     with np.load(path) as found:
         arrays = dict(found)
-    np.savez(path, **(arrays | MALFORMED[case]))
+    save_arrays(path, arrays | MALFORMED[case])
     with pytest.raises(UsageError, match=r"policy\.npz"):
         _ = Linear(str(path)).model
+
+
+def test_any_byte_that_is_another_is_told(tmp_path: Path) -> None:
+    path, rng = Path(saved(tmp_path)), np.random.default_rng(0)
+    whole, weights = path.read_bytes(), Linear(str(path)).model.weights
+    for place in range(len(whole)):
+        broken = bytearray(whole)
+        broken[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(broken)
+        with pytest.raises(UsageError, match=r"policy\.npz' is not a learnt policy"):
+            Model.load(path)
+    path.write_bytes(whole)
+    assert np.array_equal(Model.load(path).weights, weights)
+
+
+def test_a_file_of_earlier_releases_has_no_checksum(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    weights = Model.load(path).weights
+    with np.load(path) as found:
+        arrays = dict(found)
+    np.savez(path, **arrays)
+    with pytest.raises(UsageError, match="its checksum is missing"):
+        Model.load(path)
+    arrays["format"][0] = 1
+    np.savez(path, **arrays)
+    assert np.array_equal(Model.load(path).weights, weights)
 
 
 def test_a_file_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = saved(tmp_path)
     with np.load(path) as found:
-        np.savez_compressed(path, zeros=np.zeros(300_000, np.uint8), **found)
+        save_arrays(path, {"zeros": np.zeros(300_000, np.uint8), **found})
     assert Linear(path).model.weights.any()  # some zeros more are nothing to refuse
     monkeypatch.setattr("offrank.language.files._UNPACKED", 100_000)
     with pytest.raises(UsageError, match=r"policy\.npz.* is not a learnt policy"):

@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 """Compiled loops of the model of the history of clicks.
 
 theta holds the logits of the attractions of documents, then the numbers of the behaviour: shape are the three numbers
@@ -6,8 +7,6 @@ by: room for the numbers that a chance depends on, and for its derivatives.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ CERTAIN_CLICK = 1 - 1e-9
 
 
 @inlined
-def _chance(theta: Any, attraction: Any, shape: Any, items: Any, rank: int, last: int, at: Any, by: Any) -> Any:
+def _chance(theta, attraction, shape, items, rank, last, at, by):
     """The chance of a click at a rank if the last one was at `last` (-1: none), and how many numbers it depends on."""
     documents, ranks, away = shape
     row = min(rank, ranks - 1)
@@ -55,9 +54,7 @@ def _chance(theta: Any, attraction: Any, shape: Any, items: Any, rank: int, last
 
 
 @jit
-def log_likelihoods(
-    theta: Any, attraction: Any, shape: Any, lists: Any, clicks: Any, weight: Any, gradient: Any
-) -> float:
+def log_likelihoods(theta, attraction, shape, lists, clicks, weight, gradient):
     """The log-likelihood of sessions that count `weight` times each; adds its gradient to `gradient`."""
     found, (n, k) = 0.0, lists.shape
     at, by = np.empty(k + 6, np.int64), np.empty(k + 6)
@@ -78,17 +75,7 @@ def log_likelihoods(
 
 
 @jit
-def information_times(
-    theta: Any,
-    attraction: Any,
-    shape: Any,
-    lists: Any,
-    clicks: Any,
-    weight: Any,
-    vector: Any,
-    found: Any,
-    diagonal: Any,
-) -> None:
+def information_times(theta, attraction, shape, lists, clicks, weight, vector, found, diagonal):
     """Add Fisher's information, given the clicks above, times a vector to `found`, and its diagonal to `diagonal`."""
     n, k = lists.shape
     at, by = np.empty(k + 6, np.int64), np.empty(k + 6)
@@ -109,7 +96,7 @@ def information_times(
 
 
 @jit
-def scores_along(theta: Any, attraction: Any, shape: Any, lists: Any, clicks: Any, directions: Any, found: Any) -> None:
+def scores_along(theta, attraction, shape, lists, clicks, directions, found):
     """The derivative of the log-probability of each session in directions [a, p], into `found` [n, a]."""
     n, k = lists.shape
     at, by = np.empty(k + 6, np.int64), np.empty(k + 6)
@@ -131,9 +118,7 @@ def scores_along(theta: Any, attraction: Any, shape: Any, lists: Any, clicks: An
 
 
 @jit
-def expected_of_lists(
-    theta: Any, attraction: Any, shape: Any, lists: Any, weight: Any, found: Any, gradient: Any
-) -> None:
+def expected_of_lists(theta, attraction, shape, lists, weight, found, gradient):
     """The expected clicks of each list, into `found` [n]; adds their gradient, `weight` times each, to `gradient`.
 
     What is above a rank enters by the last click alone, so that these are sums over its places, not over all patterns.

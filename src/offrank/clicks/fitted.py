@@ -289,10 +289,10 @@ class Fitted(FittedTables):
         return self.learnt.cautions
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the model as JSON, atomically; `offrank.clicks.load` reads it.
+        """Write the model, with a checksum, atomically; `offrank.clicks.load` reads it.
 
         Parameters:
-            path: the file to write.
+            path: the file to write: in JSON, or packed arrays, half as long, by a name that ends in `.npz`.
             overwrite: replace a file that is there, also one that offrank did not write.
 
         Raises:
@@ -304,8 +304,7 @@ class Fitted(FittedTables):
             gctr
         """
         refuse_output(path, [self.source], overwrite)
-        parts = (self.documents, self.learnt, self.tally, self.source, self.training, self.rank_rates)
-        storage.write_model(path, storage.Stored(repr(self), *parts))
+        storage.write_model(path, self)
 
 
 @dataclass(frozen=True)

@@ -355,11 +355,10 @@ def load(path: str | os.PathLike[str]) -> Fitted:
         >>> offrank.clicks.load("model.json").model
         gctr
     """
-    found = storage.read_model(path)
-    about = (found.documents, found.learnt, found.tally, found.source, found.training, found.rank_rates)
+    spelling, about = storage.read_model(path)
     try:
         with storage.damage_told(path):
-            fitted = Fitted(click_model(found.spelling), *about)
+            fitted = Fitted(click_model(spelling), **about)
             _try(fitted)
     except SpellingError as error:
         raise UsageError(

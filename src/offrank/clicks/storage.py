@@ -1,4 +1,4 @@
-"""Storage of fitted click models: one JSON file, written atomically; reading it executes nothing."""
+"""Storage of fitted click models: one file, JSON or packed arrays, written atomically; reading it executes nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +20,8 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..errors import SpellingError, UsageError
 from ..frames import plain
-from ..language.files import regular, write_text
-from ..log.batch import Floats
+from ..language.files import UNSEALED, is_sealed, regular, sealed_write
+from ..log.arrays import DAMAGED, load_arrays, save_arrays
 from ..log.rules import MOST_VALUE
 from ..log.texts import Texts
 from ..sums.counts import join
@@ -29,8 +31,18 @@ from .base import FitResult
 from .documents import Documents
 from .sessions import Tally
 
+if TYPE_CHECKING:
+    from .fitted import Fitted
+
 FORMAT = "offrank click model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Files of version 1 have no checksum."""
+PACKED = ".npz"
+_UNSEALED = dict([UNSEALED.split()])
+_ARRAY = "packed array"
+_LONGEST = 1 << 24
+"""Bytes of the header of packed arrays."""
+_TABLES = ("parameters", "strength", "loadings", "features")
 
 _KINDS = {"f8": "<f8", "f4": "<f4", "i8": "<i8", "i4": "<i4", "u1": "|u1", "b1": "|b1"}
 """Kinds of numbers in a file, each with its bytes, always the least significant byte first."""
@@ -39,68 +51,70 @@ _SMALL = 64
 """Arrays of up to this many numbers are written in readable form."""
 
 
-class Stored(NamedTuple):
-    """The parts of a fitted model, and the spelling of what it is a fit of; see `Fitted`."""
-
-    spelling: str
-    documents: Documents
-    learnt: FitResult
-    tally: Tally
-    source: str
-    training: Fingerprint | None
-    rank_rates: Floats | None
-
-
-def write_model(path: str | os.PathLike[str], stored: Stored) -> None:
-    """Write a fitted model, with `info` as plain numbers, words, lists and dicts."""
-    documents, learnt, training, rank_rates = stored.documents, stored.learnt, stored.training, stored.rank_rates
+def write_model(path: str | os.PathLike[str], fitted: Fitted) -> None:
+    """Write a fitted model, with `info` as plain numbers, words, lists and dicts: packed arrays by a name in `.npz`."""
+    documents, learnt, training = fitted.documents, fitted.learnt, fitted.training
+    if training is not None:
+        seen = {"by": training.content.key, "rows": training.rows, "counts": training.counts}
     found = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "offrank": __version__,
-        "model": stored.spelling,
+        "model": repr(fitted),
         "by": documents.by,
-        "documents": encoded(documents.keys),
+        "documents": documents.keys,
         "ids": None if documents.item is None else _ids(documents),
-        "parameters": {name: encoded(table) for name, table in learnt.parameters.items()},
-        "strength": {name: encoded(table) for name, table in learnt.strength.items()},
-        "loadings": {name: encoded(table) for name, table in learnt.loadings.items()},
-        "features": {name: encoded(table) for name, table in learnt.features.items()},
-        "trace": encoded(np.asarray(learnt.trace, dtype=np.float64)),
+        **{kind: dict(getattr(learnt, kind)) for kind in _TABLES},
+        "trace": np.asarray(learnt.trace, dtype=np.float64),
         "rounds": learnt.rounds,
         "converged": learnt.converged,
         "facts": plain(dict(learnt.info)),
         "cautions": plain(learnt.cautions),
-        "tally": plain(stored.tally),
-        "source": stored.source,
-        "training": None if training is None else _fingerprint(training),
-        "rank_rates": None if rank_rates is None else encoded(rank_rates),
+        "tally": plain(fitted.tally),
+        "source": fitted.source,
+        "training": None if training is None else seen | {"keys": training.keys.view(np.int64)},
+        "rank_rates": fitted.rank_rates,
     }
-    write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
+    if str(path).endswith(PACKED):
+        arrays: list[NDArray[Any]] = []
+        header = json.dumps(found, allow_nan=False, default=partial(_numbered, arrays))
+        named = {f"array{place}": array for place, array in enumerate(arrays)}
+        save_arrays(path, {"header": np.frombuffer(header.encode("ascii"), np.uint8), **named})
+        return
+    with sealed_write(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as file:
+        text = json.JSONEncoder(indent=1, allow_nan=False, default=encoded).iterencode(found | _UNSEALED)
+        file.writelines(text)  # each array is encoded when its turn comes
+        file.write("\n")
+
+
+def _numbered(arrays: list[NDArray[Any]], array: NDArray[Any]) -> dict[str, int]:
+    """Add an array to others, and return what stands for it."""
+    arrays.append(array.astype(_kind(array), copy=False))
+    return {_ARRAY: len(arrays) - 1}
 
 
 def _ids(documents: Documents) -> dict[str, Any]:
     """The codes of items and queries, and their texts."""
     codes = {name: getattr(documents, name) for name in ("item", "query", "query_codes", "shown")}
-    found: dict[str, Any] = {name: encoded(array) for name, array in codes.items() if array is not None}
+    found: dict[str, Any] = {name: array for name, array in codes.items() if array is not None}
     if documents.texts is not None:
-        found["texts"] = {"codes": encoded(documents.texts.codes)} | encoded_texts(documents.texts.texts)
+        found["texts"] = {"codes": documents.texts.codes} | encoded_texts(documents.texts.texts)
     return found
 
 
-def _fingerprint(found: Fingerprint) -> dict[str, Any]:
-    keys, counts = encoded(found.keys.view(np.int64)), encoded(found.counts)
-    return {"by": found.content.key, "rows": found.rows, "keys": keys, "counts": counts}
-
-
-def read_model(path: str | os.PathLike[str]) -> Stored:
-    """Read the parts that `write_model` wrote, exactly as they were.
+def read_model(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """Read the spelling of a model that `write_model` wrote, and the other parts by name, exactly as they were.
 
     Raises:
         UsageError: no such file, not a click model, a damaged one, or one of a later format.
     """
-    found = _document(path)
+    named = regular(path)
     with damage_told(path):
+        sealed = named.is_file() and is_sealed(named)  # first: what is damaged is not looked into
+    found = _document(named)
+    with damage_told(path):
+        if found["version"] > 1 and not sealed:
+            raise ValueError("its checksum is missing")
         return _stored(found)
 
 
@@ -116,18 +130,18 @@ def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
         raise UsageError(f"the click model {str(path)!r} is damaged: {what}", "fit the model again") from error
 
 
-def _document(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+def _document(path: Path) -> Mapping[str, Any]:
     """The content of a file of this format."""
-    named = regular(path)
     try:
-        found = json.loads(named.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            found = _unpacked(path) if file.read(2) == b"PK" else json.loads(path.read_bytes())
     except (FileNotFoundError, IsADirectoryError) as error:
         raise UsageError(f"there is no click model {str(path)!r}", "create one with `offrank clicks fit`") from error
-    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
-        raise _foreign(path, ": it is not valid JSON, or its end is missing") from error
+    except (*DAMAGED, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
+        raise _foreign(path, ": it is neither valid JSON nor packed arrays, or its end is missing") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise _foreign(path)
-    if found.get("version") != FORMAT_VERSION:
+    if found.get("version") not in (1, FORMAT_VERSION):
         raise UsageError(
             f"{str(path)!r} has version {found.get('version')!r}, written by offrank {found.get('offrank')}",
             f"this offrank reads version {FORMAT_VERSION}: fit the model again",
@@ -135,19 +149,32 @@ def _document(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return found
 
 
+def _unpacked(path: Path) -> Any:
+    """The header of packed arrays, with these in their places."""
+    arrays = load_arrays(path)
+    header = arrays["header"]
+    if header is None or header.nbytes > _LONGEST:
+        raise ValueError("its header is too long")
+
+    def placed(part: dict[str, Any]) -> Any:
+        return arrays[f"array{part[_ARRAY]}"] if part.keys() == {_ARRAY} else part
+
+    return json.loads(header.tobytes(), object_hook=placed)
+
+
 def _foreign(path: str | os.PathLike[str], why: str = "") -> UsageError:
     """The error for a file that is not a click model."""
     return UsageError(f"{str(path)!r} is not a click model{why}", "give a file written by `offrank clicks fit`")
 
 
-def _stored(found: Mapping[str, Any]) -> Stored:
+def _stored(found: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     spelling, tally, by = found["model"], found["tally"], _column(found["by"], "its documents are not sorted")
     if not isinstance(spelling, str) or len(spelling) > 10_000:
         raise ValueError("its model has an invalid spelling")
     documents = _known_documents(found, by)
     tables: dict[str, Any] = {
         kind: {name: decoded(table) for name, table in found[kind].items()}
-        for kind in ("parameters", "strength", *(each for each in ("loadings", "features") if each in found))
+        for kind in (each for each in _TABLES if each in found or each in _TABLES[:2])
     }
     for kind in ("strength", "loadings"):
         if unknown := tables.get(kind, {}).keys() - tables["parameters"].keys():
@@ -164,11 +191,19 @@ def _stored(found: Mapping[str, Any]) -> Stored:
     )
     read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])
     met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
-    training = _training(found.get("training"))
-    if training is not None and training.content.key not in (None, by):
-        raise ValueError("the rows it was trained on are grouped by another column")
-    rates = _rates(found.get("rank_rates"))
-    return Stored(spelling, documents, learnt, met, str(found["source"]), training, rates)
+    training, rates = found.get("training"), found.get("rank_rates")  # files of the first releases have neither
+    if training is not None:
+        column = _column(training["by"], "its fingerprint of the rows is invalid")
+        keys, counts = decoded(training["keys"]), decoded(training["counts"])
+        training = Fingerprint.read(column, False, int(training["rows"]), keys, counts)
+        if column not in (None, by):
+            raise ValueError("the rows it was trained on are grouped by another column")
+    if rates is not None:
+        rates = decoded(rates)
+        if rates.ndim != 1 or not rates.size or not ((rates > 0) & (rates < 1)).all():
+            raise ValueError("its click rates by rank are invalid")
+    about = {"documents": documents, "learnt": learnt, "tally": met, "source": str(found["source"])}
+    return spelling, about | {"training": training, "rank_rates": rates}
 
 
 def _known_documents(found: Mapping[str, Any], by: str | None) -> Documents:
@@ -194,25 +229,6 @@ def _known_documents(found: Mapping[str, Any], by: str | None) -> Documents:
     return Documents(keys, by, item, query, codes, texts, shown)
 
 
-def _training(found: Any) -> Fingerprint | None:
-    """The fingerprint of the training rows; files of the first releases have none."""
-    if found is None:
-        return None
-    keys, counts = decoded(found["keys"]), decoded(found["counts"])
-    by = _column(found["by"], "its fingerprint of the rows is invalid")
-    return Fingerprint.read(by, False, int(found["rows"]), keys, counts)
-
-
-def _rates(found: Any) -> Floats | None:
-    """The click rates by rank of the training log; files of earlier releases have none."""
-    if found is None:
-        return None
-    rates = decoded(found)
-    if rates.ndim != 1 or not rates.size or not ((rates > 0) & (rates < 1)).all():
-        raise ValueError("its click rates by rank are invalid")
-    return rates
-
-
 def _column(found: Any, otherwise: str) -> str | None:
     if not (found is None or type(found) is str):
         raise ValueError(otherwise)
@@ -231,21 +247,26 @@ def encoded(array: NDArray[Any]) -> dict[str, Any]:
     Raises:
         TypeError: a kind that no click model has.
     """
+    found: dict[str, Any] = {"kind": f"{array.dtype.kind}{array.dtype.itemsize}", "shape": list(array.shape)}
+    kind = _kind(array)
+    if array.size <= _SMALL and (array.dtype.kind != "f" or np.isfinite(array).all()):
+        return found | {"values": array.ravel().tolist()}
+    return found | {"base64": base64.b64encode(np.ascontiguousarray(array, dtype=kind).data).decode("ascii")}
+
+
+def _kind(array: NDArray[Any]) -> str:
+    """The kind of an array's numbers in a file."""
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
     if kind not in _KINDS:
         raise TypeError(f"an array of {array.dtype} cannot be stored")
-    found: dict[str, Any] = {"kind": kind, "shape": list(array.shape)}
-    if array.size <= _SMALL and (array.dtype.kind != "f" or np.isfinite(array).all()):
-        return found | {"values": array.ravel().tolist()}
-    raw = np.ascontiguousarray(array, dtype=_KINDS[kind]).tobytes()
-    return found | {"base64": base64.b64encode(raw).decode("ascii")}
+    return _KINDS[kind]
 
 
 def encoded_texts(texts: pa.Array) -> dict[str, Any]:
     """Texts as their bytes one after another, and the end of each."""
-    each = texts.cast(pa.large_binary()).to_pylist()
-    ends = np.cumsum([len(one) for one in each], dtype=np.int64)
-    return {"ends": encoded(ends), "bytes": base64.b64encode(b"".join(each)).decode("ascii")}
+    _, offsets, raw = pa.concat_arrays([texts.cast(pa.large_binary()), pa.array([b""], pa.large_binary())]).buffers()
+    ends = np.frombuffer(offsets, np.int64)[1 : len(texts) + 1]
+    return {"ends": ends, "bytes": np.frombuffer(raw or b"", np.uint8)[: ends[-1] if len(ends) else 0]}
 
 
 def decoded_texts(found: Mapping[str, Any]) -> pa.Array:
@@ -254,7 +275,8 @@ def decoded_texts(found: Mapping[str, Any]) -> pa.Array:
     Raises:
         ValueError, TypeError: they are none. KeyError: a part is missing.
     """
-    ends, raw = decoded(found["ends"]), _bytes(found["bytes"], "|u1").tobytes()
+    ends, raw = decoded(found["ends"]), found["bytes"]
+    raw = (_bytes(raw, "|u1") if isinstance(raw, str) else decoded(raw)).tobytes()  # text: of version 1
     offsets = np.concatenate([[0], ends]).astype(np.int64)
     if ends.ndim != 1 or (np.diff(offsets) < 0).any() or offsets[-1] != len(raw):
         raise ValueError("the ends of its texts do not match its bytes")
@@ -269,6 +291,8 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
     Raises:
         ValueError, TypeError: it is not one. KeyError: a part is missing.
     """
+    if isinstance(found, np.ndarray):
+        return found.astype(_kind(found)[1:], copy=False)
     if not isinstance(found, Mapping):
         raise TypeError(f"{found!r} is not an array")
     kind, shape = _KINDS.get(str(found["kind"])), found["shape"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import shutil
@@ -29,6 +30,11 @@ _LEFT = 2.0
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SHUT = (errno.EACCES, errno.EPERM, errno.EROFS)
+_DIGEST = re.compile(rb'sha256(?: |": ")([0-9a-f]{64})(?:"\n}\n)?\Z')
+"""The end of a file with a checksum of all before it, such as of one in JSON, or packed with this as its comment."""
+UNSEALED = "sha256 " + 64 * "0"
+"""The same before the checksum is known."""
+
 _UNFINISHED: set[Path] = set()
 _HEX = "[0-9a-f]{8}"
 
@@ -62,6 +68,44 @@ def remove_unfinished() -> None:
     """Remove unfinished files: for a process that exits at once."""
     for path in tuple(_UNFINISHED):
         _remove(path)
+
+
+@contextmanager
+def sealed_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """As `atomic_write`, of a file that ends as `UNSEALED`, whose zeros become its checksum."""
+    with atomic_write(path) as temporary:
+        yield temporary
+        at, _, right = _digests(temporary)
+        with temporary.open("r+b") as file:
+            file.seek(at)
+            file.write(right)
+
+
+def is_sealed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file has a checksum, and it is right; one that is damaged may seem to have none.
+
+    Raises:
+        ValueError: it is wrong.
+    """
+    at, given, right = _digests(Path(path))
+    if given != right and given:
+        raise ValueError(f"the checksum of its {at:,} bytes is wrong")
+    return bool(given)
+
+
+def _digests(path: Path) -> tuple[int, bytes, bytes]:
+    """(where a file has a checksum, what it is, what it ought to be); it is empty where there is none."""
+    with path.open("rb") as file:
+        start = file.seek(max(file.seek(0, os.SEEK_END) - 128, 0))
+        found, counted = _DIGEST.search(file.read()), hashlib.sha256()
+        if found is None:
+            return 0, b"", b""
+        at = left = start + found.start(1)
+        file.seek(0)
+        while block := file.read(min(left, 1 << 20)):
+            counted.update(block)
+            left -= len(block)
+        return at, found[1], counted.hexdigest().encode()
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

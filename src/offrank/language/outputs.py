@@ -17,7 +17,7 @@ _HEAD = 4096
 _TABLES = (b"PAR1", b"ARROW1")
 _OURS = re.compile(
     rb"""\s*\{\s*"(schema":\s*\d+,\s*"kind"|kind":\s*"learn"|format":\s*"offrank\ )   # results, models
-    | offrank\ state\ | \#\ How\ the\ columns\ of\ | PK.{28}format\.npy           # states, mappings, policies
+    | offrank\ state\ | \#\ How\ the\ columns\ of\ | PK.{28}(format|header)\.npy  # states, mappings, policies
     | .*<meta\ name="generator"\ content="offrank">                                      # pages
     | <svg\ xmlns="http://www.w3.org/2000/svg"\ (class="alone"|role="img")              # pictures
     | \x89PNG.{33}tEXtSoftware\x00offrank""",

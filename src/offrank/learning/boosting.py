@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import LogError, UsageError
 from ..policies.boosted import BoostedModel, TreeEnsemble
-from .examples import Checkpoint, Data, grid, is_checkpoint
+from .examples import Checkpoint, Data, Learner, grid, is_checkpoint
 from .trees import TreeSettings
 
 Grower = Callable[..., Iterator[tuple[int, TreeEnsemble]]]
@@ -26,7 +26,7 @@ _FEWEST = 8
 
 
 @dataclass(frozen=True)
-class Boosting(ABC):
+class Boosting(Learner, ABC):
     """A learner of boosted trees, by LightGBM, from the distinct contexts of the training third.
 
     - epochs: trees; models of 8, 16, 32 ... trees are tried, and of all.
@@ -39,8 +39,6 @@ class Boosting(ABC):
     """
 
     greedy: ClassVar[bool] = True
-    one_slot: ClassVar[bool] = False
-    per_item: ClassVar[bool] = False
     graded: ClassVar[bool] = False
     epochs: int = 128
     leaves: tuple[int, ...] = (8, 32)

@@ -7,13 +7,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .examples import Checkpoint, Data, Examples, Store, is_checkpoint
+from .examples import Checkpoint, Data, Examples, Learner, Store, is_checkpoint
 from .reductions import Scorer
 
 _ROUNDING = 1e-12
@@ -164,7 +164,7 @@ class Descent:
 
 
 @dataclass(frozen=True)
-class Penalised(ABC):
+class Penalised(Learner, ABC):
     """The search of the POEM family: stochastic policies, over clips and penalties.
 
     - variances: multiples of the standard error; l2: penalties of the weights; both in units of the mean absolute
@@ -173,9 +173,6 @@ class Penalised(ABC):
     - epochs: passes of majorisation, each with several passes over the log.
     """
 
-    greedy: ClassVar[bool] = False
-    one_slot: ClassVar[bool] = False
-    per_item: ClassVar[bool] = False
     variances: tuple[float, ...] = (0.0, 1.0)
     l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
     clips: tuple[float, ...] = (0.97,)

@@ -201,9 +201,9 @@ class Learner(Protocol):
     per_item: whether, for slates of several slots, it learns from the click on each item, not from the slate's reward.
     """
 
-    greedy: ClassVar[bool]
-    one_slot: ClassVar[bool]
-    per_item: ClassVar[bool]
+    greedy: ClassVar[bool] = False
+    one_slot: ClassVar[bool] = False
+    per_item: ClassVar[bool] = False
 
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
         """Yield a model for every setting, intermediate ones too; only the training third is used."""

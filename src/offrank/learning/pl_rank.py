@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..log.batch import Floats
 from ..log.hashing import hashed
 from ..policies.boosted import BoostedModel, TreeEnsemble
 from . import _kernels_rankings
-from .examples import Checkpoint, Data, Examples, ItemRanks, Store, by_item, grid, is_checkpoint
+from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, Store, by_item, grid, is_checkpoint
 from .plackett_luce import SlateGradient
 from .reductions import Scorer, passes
 from .regression import of_clicks, of_rewards
@@ -118,7 +118,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class PLRank(ItemRanks):
+class PLRank(ItemRanks, Learner):
     """Policy gradient of Plackett-Luce rankings by PL-Rank (Oosterhuis 2022), on rewards of items at ranks.
 
     Where only whole slates can be weighted, it is `SlateGradient`: a log without clicks, with another reward, or of a
@@ -135,9 +135,6 @@ class PLRank(ItemRanks):
         UsageError: there is no such scorer. MissingExtraError: LightGBM is not installed.
     """
 
-    greedy: ClassVar[bool] = False
-    one_slot: ClassVar[bool] = False
-    per_item: ClassVar[bool] = False
     scorer: Scores = "linear"
     l2: tuple[float, ...] = (1e-3, 1e-2)
     leaves: tuple[int, ...] = (8,)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .examples import Checkpoint, Data, Examples, Store, is_checkpoint
+from .examples import Checkpoint, Data, Examples, Learner, Store, is_checkpoint
 
 Targets = Callable[[Examples], tuple[Floats, Floats]]
 """Returns (positive, total) [lines]: a candidate counts as `total` observations, of which `positive` are ones."""
@@ -43,12 +43,11 @@ def passes(store: Store, targets: Targets, rate: float, epochs: int, size: int, 
 
 
 @dataclass(frozen=True)
-class Reduction(ABC):
+class Reduction(Learner, ABC):
     """A method that sorts by a logistic regression, with its learning rates and maximum number of passes."""
 
     greedy: ClassVar[bool] = True
     one_slot: ClassVar[bool] = True
-    per_item: ClassVar[bool] = False
     rates: tuple[float, ...] = (0.02, 0.1, 0.5)
     epochs: int = 8
 

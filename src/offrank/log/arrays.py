@@ -6,7 +6,7 @@ import math
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
@@ -15,13 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import LogError
-from ..language.files import refuse_bomb, regular
+from ..language.files import UNSEALED, refuse_bomb, regular, sealed_write
 
 DAMAGED = (
     *(OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error),
     *(SyntaxError, TokenError, TypeError, KeyError),  # of a header, which is Python's own text
 )
 """What reading another file, or a damaged one, raises."""
+
+
+def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays by name, packed and with a checksum, atomically."""
+    with sealed_write(path) as temporary:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+        with zipfile.ZipFile(temporary, "a") as packed:
+            packed.comment = UNSEALED.encode()
 
 
 def load_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any] | None]:

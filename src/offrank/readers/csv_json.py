@@ -20,7 +20,7 @@ from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed, rows_of
 from .parquet_orc_arrow import file_errors, with_columns
-from .tables import Piece, bounded, numbered, refuse_twice, table_of_dicts
+from .tables import OnePart, Piece, bounded, numbered, refuse_twice, table_of_dicts
 from .text_types import cell_error, csv_type, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
@@ -32,7 +32,7 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 @dataclass(frozen=True)
-class CsvJsonTable:
+class CsvJsonTable(OnePart):
     """Text files of one format, read in order as one part. Folders called `key=value` give a column of text.
 
     JSON is an object a line, or one array of objects. kinds: types of columns that the first rows do not show. dialect:
@@ -71,9 +71,6 @@ class CsvJsonTable:
 
     def stamp(self) -> dict[str, Any]:
         return self.files.stamp()
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         base = 0

@@ -22,7 +22,7 @@ from .file_kinds import stored
 from .files import Files, describe
 from .parquet_orc_arrow import file_errors
 from .streams import Batches, StreamTable, duckdb, quoted, relation_batches
-from .tables import MOST_ROWS, Piece
+from .tables import MOST_ROWS, OnePart, Piece
 
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""
@@ -208,7 +208,7 @@ def open_database(path: str, kind: str, table: str = "") -> DatabaseTable:
 
 
 @dataclass(frozen=True)
-class DatasetTable:
+class DatasetTable(OnePart):
     """A `pyarrow.dataset.Dataset`, read in order as one part, with its own partitions, filters and file system."""
 
     dataset: Any
@@ -216,9 +216,6 @@ class DatasetTable:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.dataset.schema.names)
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, base, first = self._paths[0], 0, 0  # rows are numbered after filtering

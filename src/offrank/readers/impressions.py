@@ -22,7 +22,7 @@ from ..log.rules import Faults
 from . import flat
 from .conversions import RAW, clicks_of_items
 from .decode import comes_again
-from .tables import MOST_ROWS, Piece, Table, TableOver, all_pieces, unified_table
+from .tables import MOST_ROWS, OnePart, Piece, Table, TableOver, all_pieces, unified_table
 
 _LOWEST = 1000
 """The highest rank number allowed where ranks may be missing: slates are as long as their largest rank."""
@@ -155,7 +155,7 @@ def lists_between(values: pa.Array, offsets: Integers) -> pa.Array:
 
 
 @dataclass(frozen=True)
-class GatheredTable(TableOver):
+class GatheredTable(OnePart, TableOver):
     """A table with the rows of each impression together, in their order; impressions are ordered by first row.
 
     Beyond a million rows, each part of the impressions is kept in a temporary file. Rows are numbered across all
@@ -165,9 +165,6 @@ class GatheredTable(TableOver):
     table: Table
     impression: str
     rows: int
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         left_out: Counter[str] = Counter()

@@ -27,7 +27,7 @@ from .decode import Duplicates
 from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
 from .row_filter import refuse_shortened
-from .tables import Piece, Table, TableOver, all_pieces, first_piece, outline, place, unified_table
+from .tables import OnePart, Piece, Table, TableOver, all_pieces, first_piece, outline, place, unified_table
 from .unfolding.table import Reshaped
 from .wide import Gaps, Invalid, WideLog
 
@@ -197,13 +197,10 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
 
 
 @dataclass(frozen=True)
-class _Beginning(TableOver):
+class _Beginning(OnePart, TableOver):
     """The first rows of a table."""
 
     table: Table
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         first = first_piece(self.table, columns)

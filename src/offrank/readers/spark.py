@@ -12,14 +12,14 @@ from ..errors import LogError, UsageError, optional
 from ..log.source import refuse_placed
 from ..running.spark import PartitionRows, Spark
 from .files import SPARK
-from .tables import Piece, bounded
+from .tables import OnePart, Piece, bounded
 
 _FIRST = 256
 """Rows that are fetched to try a job on, before all are read where they are."""
 
 
 @dataclass(frozen=True, eq=False)
-class SparkTable:
+class SparkTable(OnePart):
     """A Spark DataFrame, classic or Connect; on Spark's executors, the rows of one partition of it.
 
     Its rows are numbered in the order of its partitions.
@@ -61,9 +61,6 @@ class SparkTable:
     def grouped(self, column: str) -> SparkTable:
         """Return the same rows, with equal values of a column in one partition, side by side in their order."""
         return replace(self, spark=replace(self.spark, together=column))
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         if self.spark.rows.batches is None:

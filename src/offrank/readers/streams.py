@@ -21,6 +21,7 @@ from .parquet_orc_arrow import file_errors
 from .tables import (
     MOST_ROWS,
     MemoryTable,
+    OnePart,
     Piece,
     Table,
     all_pieces,
@@ -40,7 +41,7 @@ _BYTES = 1 << 24
 Batches = Generator[pa.RecordBatch, None, None]
 
 
-class StreamTable(ABC):
+class StreamTable(OnePart, ABC):
     """Record batches from elsewhere, in order. once: whether they can be read a single time only."""
 
     once: ClassVar[bool] = False
@@ -57,9 +58,6 @@ class StreamTable(ABC):
     @abstractmethod
     def _batches(self, columns: tuple[str, ...]) -> Batches:
         """Yield record batches of any size that have these columns, and perhaps others."""
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         with closing(self._batches(columns)) as found:
@@ -326,7 +324,7 @@ def _of_one_schema(found: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 @dataclass(frozen=True, eq=False)
-class CallTable:
+class CallTable(OnePart):
     """What a function returns, called again for each reading: a stream, or anything else that is a log.
 
     opened: makes a table of that. held: the table of the first call, until it is read.
@@ -340,9 +338,6 @@ class CallTable:
     def names(self) -> tuple[str, ...]:
         self.held[:] = self.held or [self.opened(self.call())]
         return self.held[0].names
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         table = self.held.pop() if self.held else self._called()

@@ -87,6 +87,13 @@ class Table(Protocol):
         """Describe where the data is."""
 
 
+class OnePart:
+    """A table that is read as one piece."""
+
+    def parts(self) -> int:
+        return 1
+
+
 def all_pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:
     """Yield the rows of all parts of a table, in order, with these columns only."""
     for part in range(table.parts()):

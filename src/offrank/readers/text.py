@@ -22,7 +22,7 @@ from ..errors import EmptyLogError, LogError
 from ..log.batch import Floats, Integers
 from .file_kinds import packing
 from .files import describe
-from .tables import Piece
+from .tables import OnePart, Piece
 
 _PIECE_ROWS = 8192
 
@@ -35,7 +35,7 @@ Parsed = Callable[[str, Sequence[Any]], pa.Array]
 
 
 @dataclass(frozen=True)
-class TextTable:
+class TextTable(OnePart):
     """Text files as a table. One part: the files are read in order, each line once.
 
     schema: the columns of the wide layout. impressions: those of the file at a path, in order. parsed: how to make
@@ -50,9 +50,6 @@ class TextTable:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.schema.names)
-
-    def parts(self) -> int:
-        return 1
 
     def describe(self) -> str:
         return describe(self.paths)

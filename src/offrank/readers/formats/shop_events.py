@@ -24,7 +24,7 @@ from ..computed_columns import in_lists
 from ..impressions import lists_of
 from ..joining import ClicksBeside, ItemKeys, KeptRows, event_times
 from ..opening import open_table
-from ..tables import Piece, Table, TableOver, all_pieces, refuse_lacking
+from ..tables import OnePart, Piece, Table, TableOver, all_pieces, refuse_lacking
 from ..unfolding import documents
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -206,7 +206,7 @@ class ShopEvents(TableOver):
 
 
 @dataclass(frozen=True)
-class ClicksOnViews(TableOver):
+class ClicksOnViews(OnePart, TableOver):
     """Clicks with the impression that they are on: the last view before of that item, by that user, in that list."""
 
     table: ShopEvents
@@ -215,9 +215,6 @@ class ClicksOnViews(TableOver):
     @property
     def names(self) -> tuple[str, ...]:
         return ("impression", "item")
-
-    def parts(self) -> int:
-        return 1
 
     def pieces(self, _part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         data = self._found.select(list(columns))

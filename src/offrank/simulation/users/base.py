@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -41,16 +41,23 @@ class Places(Protocol):
         """Return which place of the ranking each rank shows, counted from 0 [slots]; None: its own."""
 
 
+@dataclass(frozen=True, repr=False)
 class GradeReader(Spelled, ABC):
     """A user for whom relevance is a function of the grade; a frozen dataclass, with settings by keyword."""
+
+    highest: float = field(default=4.0, kw_only=True)
+    preset: Preset = field(default="paper", kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_settings(self.preset, self.highest)
 
     @abstractmethod
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         """Return the joint law of the clicks on these slates [n, k]."""
 
-    @abstractmethod
     def relevance_of(self, grade: Floats) -> Floats:
         """Return the relevance of documents with these grades to this user."""
+        return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
     def relevance(self, contexts: Contexts) -> Floats:
         """Return the relevance of each candidate to this user [n, m]."""

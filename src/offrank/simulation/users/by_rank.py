@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ...clicks.laws import Independent
 from ...log.batch import Contexts, Floats, Integers
-from ..judged_queries import Preset
-from .base import GradeReader, check_settings, probability_of_relevance, seen
+from .base import GradeReader, probability_of_relevance, seen
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,11 +29,6 @@ class PBMUser(GradeReader):
     """
 
     name: ClassVar[str] = "pbm"
-    highest: float = field(default=4.0, kw_only=True)
-    preset: Preset = field(default="paper", kw_only=True)
-
-    def __post_init__(self) -> None:
-        check_settings(self.preset, self.highest)
 
     def law(self, contexts: Contexts, slates: Integers) -> Independent:
         on = seen(contexts, slates)
@@ -62,20 +56,12 @@ class TrustUser(GradeReader):
     """
 
     name: ClassVar[str] = "trust"
-    highest: float = field(default=4.0, kw_only=True)
-    preset: Preset = field(default="paper", kw_only=True)
-
-    def __post_init__(self) -> None:
-        check_settings(self.preset, self.highest)
 
     def law(self, contexts: Contexts, slates: Integers) -> Independent:
         on, rank = seen(contexts, slates), _ranks(slates)
         relevance = self.relevance_of(on.grade)
         relevant, other = 1 - (np.minimum(rank, 20) + 1) / 100, 0.65 / np.minimum(rank, 10)
         return Independent(on.of((relevant * relevance + other * (1 - relevance)) / rank))
-
-    def relevance_of(self, grade: Floats) -> Floats:
-        return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
 
 def _ranks(slates: Integers) -> Floats:

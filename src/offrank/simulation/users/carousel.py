@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ...clicks.laws import Cascading, ClickLaw, chance_of
 from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
-from ..judged_queries import Preset
-from .base import GradeReader, Seen, check_settings, gain, probability_of_relevance, seen
+from .base import GradeReader, Seen, check_settings, gain, seen
 from .dbn import NOISE, reader
 from .fading import Fading
 
@@ -28,10 +27,10 @@ class CarouselUser(GradeReader):
     that each is logged with that probability, which has the same expectation.
 
     Parameters:
-        columns: results in a row of the carousel.
-        gamma: None for the preset's own, .8 or .75.
         highest: the highest possible grade.
         preset: "paper", or "published-code": as the code that was published with it.
+        columns: results in a row of the carousel.
+        gamma: None for the preset's own, .8 or .75.
 
     Raises:
         UsageError: fewer than 1 column, or settings that cannot be.
@@ -44,8 +43,6 @@ class CarouselUser(GradeReader):
     name: ClassVar[str] = "carousel"
     columns: int = field(default=5, kw_only=True)
     gamma: float | None = field(default=None, kw_only=True)
-    highest: float = field(default=4.0, kw_only=True)
-    preset: Preset = field(default="paper", kw_only=True)
 
     def __post_init__(self) -> None:
         if self.columns < 1:
@@ -68,9 +65,6 @@ class CarouselUser(GradeReader):
         kept = np.tile(np.arange(1, grid.rows + 1) ** -0.5, len(slates))
         everywhere = np.repeat(kept[:, None], self.columns, axis=1)
         return AllRows(Fading(gain(grade, self.highest), None, shown, self.going_on, NOISE, everywhere), grid)
-
-    def relevance_of(self, grade: Floats) -> Floats:
-        return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
     def placement(self, slots: int) -> Integers | None:
         """Return places as for `mixture_dbn`: in the published code by gamma^column row^-.5, inverted there too."""

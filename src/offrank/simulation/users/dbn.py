@@ -9,7 +9,6 @@ import numpy as np
 
 from ...clicks.laws import Cascading, ClickLaw, Mixed, Upward
 from ...log.batch import Contexts, Floats, Integers
-from ..judged_queries import Preset
 from .base import GradeReader, Seen, check_settings, gain, probability_of_relevance, seen
 from .fading import LOWEST, Fading
 
@@ -27,9 +26,9 @@ class DBNUser(GradeReader):
     gamma times the attention of the one above, times 1 - satisfaction after a click.
 
     Parameters:
-        gamma: probability of going on without satisfaction.
         highest: the highest possible grade.
         preset: "paper", or "published-code": as the code that was published with it.
+        gamma: probability of going on without satisfaction.
 
     Examples:
         >>> offrank.simulation.users.DBNUser().highest
@@ -38,8 +37,6 @@ class DBNUser(GradeReader):
 
     name: ClassVar[str] = "dbn"
     gamma: float = field(default=0.8, kw_only=True)
-    highest: float = field(default=4.0, kw_only=True)
-    preset: Preset = field(default="paper", kw_only=True)
 
     def __post_init__(self) -> None:
         check_settings(self.preset, self.highest, gamma=self.gamma)
@@ -67,10 +64,10 @@ class MixtureDBNUser(GradeReader):
     gamma: None for the preset's own, .8 or .7.
 
     Parameters:
-        downward: probability of reading from the top.
-        gamma: probability of going on without satisfaction; None: the preset's own, .8 or .7.
         highest: the highest possible grade.
         preset: "paper", or "published-code": as the code that was published with it.
+        downward: probability of reading from the top.
+        gamma: probability of going on without satisfaction; None: the preset's own, .8 or .7.
 
     Examples:
         >>> offrank.simulation.users.MixtureDBNUser().highest
@@ -80,8 +77,6 @@ class MixtureDBNUser(GradeReader):
     name: ClassVar[str] = "mixture_dbn"
     downward: float = field(default=0.7, kw_only=True)
     gamma: float | None = field(default=None, kw_only=True)
-    highest: float = field(default=4.0, kw_only=True)
-    preset: Preset = field(default="paper", kw_only=True)
 
     def __post_init__(self) -> None:
         check_settings(self.preset, self.highest, gamma=self.going_on, downward=self.downward)
@@ -102,9 +97,6 @@ class MixtureDBNUser(GradeReader):
             of = gain(on.grade, self.highest)
             laws = [Fading(of, of, on.shown, self.going_on, NOISE, upward=upward) for upward in (False, True)]
         return Mixed(laws, np.array([self.downward, 1 - self.downward]))
-
-    def relevance_of(self, grade: Floats) -> Floats:
-        return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
     def placement(self, slots: int) -> Integers | None:
         """Return which place of the ranking each rank shows, counted from 0 [slots]; None: its own.

@@ -30,7 +30,7 @@ def user(spelling: str | User, **settings: Any) -> User:
 
 def user_or_model(given: str | os.PathLike[str] | User, preset: Preset) -> User:
     """Return the user of a spelling, or of the file of a fitted click model."""
-    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith(".json")):
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith((".json", ".npz"))):
         return load(given)
     # A spelling that names its own preset keeps it.
     return user(given) if "preset" in str(given) else user(given, preset=preset)
