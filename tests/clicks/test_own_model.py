@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from offrank.clicks import (
     of_ranks,
 )
 from offrank.errors import UsageError
+from tests.clicks.aged import aged
 
 ATTRACTION = np.array([0.7, 0.5, 0.2, 0.4])
 CURVE = np.array([1.0, 0.6, 0.3, 0.2])

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,9 +31,6 @@ from .base import FitResult
 from .documents import Documents
 from .sessions import Tally
 
-if TYPE_CHECKING:
-    from .fitted import Fitted
-
 FORMAT = "offrank click model"
 FORMAT_VERSION = 2
 """Files of version 1 have no checksum."""
@@ -51,8 +48,8 @@ _SMALL = 64
 """Arrays of up to this many numbers are written in readable form."""
 
 
-def write_model(path: str | os.PathLike[str], fitted: Fitted) -> None:
-    """Write a fitted model, with `info` as plain numbers, words, lists and dicts: packed arrays by a name in `.npz`."""
+def write_model(path: str | os.PathLike[str], fitted: Any) -> None:
+    """Write a `Fitted`, with `info` as plain numbers, words, lists and dicts: packed arrays by a name in `.npz`."""
     documents, learnt, training = fitted.documents, fitted.learnt, fitted.training
     if training is not None:
         seen = {"by": training.content.key, "rows": training.rows, "counts": training.counts}
@@ -64,7 +61,7 @@ def write_model(path: str | os.PathLike[str], fitted: Fitted) -> None:
         "by": documents.by,
         "documents": documents.keys,
         "ids": None if documents.item is None else _ids(documents),
-        **{kind: dict(getattr(learnt, kind)) for kind in _TABLES},
+        **{kind: dict(vars(learnt)[kind]) for kind in _TABLES},
         "trace": np.asarray(learnt.trace, dtype=np.float64),
         "rounds": learnt.rounds,
         "converged": learnt.converged,
