@@ -15,6 +15,7 @@ from offrank.errors import RowError
 from offrank.log import hashing
 from offrank.log.source import Needs
 from offrank.readers import flat
+from offrank.readers.features import square_lists
 from offrank.readers.flat import Lists
 from tests.readers.plain import rows
 
@@ -55,7 +56,7 @@ def test_padded(lists: list[list[int]]) -> None:
 
 
 def test_squares() -> None:
-    found, wrong = flat.square_lists(pa.array([[[0.0, 1], [2, 3]], [[4.0]], [[5.0, 6]]]), "matrix")
+    found, wrong = square_lists(pa.array([[[0.0, 1], [2, 3]], [[4.0]], [[5.0, 6]]]), "matrix")
     assert wrong.tolist() == [False, False, True]
     assert found.squares().tolist() == [[[0, 1], [2, 3]], [[4, 0], [0, 0]], [[0, 0], [0, 0]]]
 

@@ -6,41 +6,35 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, RowError
-from ..language.registry import Later
 from ..log.source import Needs, Source
 from ..policies.registry import policy
 from ..readers.beginning import Beginning
 from ..readers.clicked_indices import column_of
+from ..readers.described import Described
+from ..readers.description import Description
 from ..readers.files import is_paths
-from ..readers.log import is_open, read_log
+from ..readers.log import is_open
 from ..readers.log_columns import LogColumn, first_look
 from ..readers.long import LongLog
 from ..readers.protection import has_checksums
 from ..readers.sampling import sampled
-from ..readers.wide import Gaps, WideLog
+from ..readers.wide import ReadOptions, WideLog
+from ..readers.without_slates import lacks_lists
 from ..wording import Wording
 from .passes import HowRead, look_through, used
 from .result import Inspection
 from .suggestion import suggestion
 from .unread_table import UnreadTable
 
-if TYPE_CHECKING:
-    from ..readers import detect, without_slates
-else:  # what a log that is read as it is needs none of
-    detect, without_slates = (Later(f"..readers.{name}", __package__) for name in ("detect", "without_slates"))
-
-Reading = Mapping[str, Any]
-"""How a table is read: `gaps`, `top_k`, `skip_broken_files` and `where`, as `read_log` takes them."""
-
 
 def look(
     log: Any,
     columns: Mapping[str, str] | None,
     format: str | None,  # noqa: A002  as in `read_log`
-    reading: Reading,
+    reading: ReadOptions,
     logging: str | None,
     sample_above: int | None,
     how: HowRead,
@@ -50,45 +44,34 @@ def look(
     Raises:
         OffrankError: see `offrank.inspect`.
     """
-    gaps, said = reading["gaps"], {"path": _path(log), "format": format, "given": dict(columns or {})}
-    said |= {name: reading[name] for name in ("gaps", "top_k", "where")}
-    beginning = Beginning.of(log, format, empty=reading["skip_broken_files"], where=reading["where"])
+    found, opened = Described.of(log, format, dict(columns or {}), reading), is_open(log)
+    said: dict[str, Any] = {"path": _path(log), "format": format, "given": found.said}
+    said |= {"gaps": reading.gaps, "top_k": reading.top_k, "where": reading.where}
     try:
-        source = log if is_open(log) else read_log(beginning, columns, format=format, invalid="skip", **reading)
+        source = log if opened else found.log()
     except OffrankError as error:
-        return _unread(beginning, error, columns, format, closed=gaps == "close")
+        return _unread(found, error)
     try:
         return _looked(source, logging, sample_above, said, how)
     except (LogError, ColumnError) as error:
-        told = None if columns or format or is_open(log) else _told_by_shape(source, beginning)
+        told = None if columns or format or opened else _told_by_shape(source, found)
         if told is not None:
             return look(log, told, None, reading, logging, sample_above, how)
-        known = _read_wrongly(source, error, beginning, columns, format, gaps, opened=is_open(log))
-        if known is None:
+        if not _read_wrongly(source, error, None if opened else found):
             raise
-        return known
+        return _unread(found, error)
 
 
-def _read_wrongly(
-    source: Source,
-    error: OffrankError,
-    beginning: Beginning,
-    columns: Mapping[str, str] | None,
-    format: str | None,  # noqa: A002
-    gaps: Gaps,
-    *,
-    opened: bool,
-) -> UnreadTable | None:
-    """Return what is known of a table whose rows cannot be read, where how it was read may be at fault; None if not."""
-    found, empty = (
+def _read_wrongly(source: Source, error: OffrankError, found: Described | None) -> bool:
+    """Whether how a table was read may be at fault where its rows cannot be read. found: what it is, if it is known."""
+    told, empty = (
         source.description if isinstance(source, WideLog | LongLog) else None,
         isinstance(error, EmptyLogError),
     )
-    if found is None or not (found.format or empty):
-        shape = detect.roles_of(beginning, columns or {}, closed=gaps == "close") if empty and not opened else None
-        if shape is None or not shape.instead or shape.layout == "none":  # then the error tells what rules rows break
-            return None
-    return _unread(beginning, error, columns, format, closed=gaps == "close")
+    if told is not None and (told.format or empty):
+        return True
+    shape = found.description if empty and found is not None else None
+    return shape is not None and bool(shape.instead) and shape.layout != "none"  # else the error tells what rows break
 
 
 def _looked(
@@ -129,14 +112,12 @@ def _first_broken(source: Source, seen: Inspection) -> str:
     return ""
 
 
-def _told_by_shape(source: Source, beginning: Beginning) -> dict[str, str] | None:
+def _told_by_shape(source: Source, found: Described) -> dict[str, str] | None:
     """Return the columns of a long table by role as its shape tells, where its names misled; None if not sure."""
-    if not isinstance(source, LongLog) or source.description is not None:
+    shape = found.description if isinstance(source, LongLog) and source.description is None else None
+    if shape is None or not (shape.settled and shape.columns):
         return None
-    found = detect.roles_of(beginning, {})
-    if found is None or found.lacks or found.unsettled:
-        return None
-    return {role: one.column for role, one in found.roles.items()} if found.columns else None
+    return {role: one.column for role, one in shape.roles.items()}
 
 
 def _path(log: Any) -> str | list[str] | None:
@@ -152,41 +133,32 @@ def _confirmed(seen: Inspection, said: str) -> Inspection:
     return replace(seen, logging=replace(seen.logging, policy=said, confirmed=True))
 
 
-def _unread(
-    beginning: Beginning,
-    error: OffrankError,
-    columns: Mapping[str, str] | None,
-    kind: str | None,
-    *,
-    closed: bool = False,
-) -> UnreadTable:
-    """Return the description of a table that could not be read as a log.
-
-    error: what `read_log` said of it. closed: whether gaps between positions were to be closed.
+def _unread(described: Described, error: OffrankError) -> UnreadTable:
+    """Return the description of a table that could not be read as a log. error: what `read_log` said of it.
 
     Raises:
         OffrankError: that error, where it is no table either, or where a column was said that it does not have.
     """
-    log, said = beginning.source, dict(columns or {})
-    if beginning.table is None and beginning.several and not said:
-        return _several(beginning, error, kind)
-    if beginning.table is None or beginning.rows is None or not beginning.rows.num_rows:
+    beginning, said = described.beginning, described.said
+    log, table, rows = beginning.source, beginning.table, beginning.rows
+    if table is None and beginning.several and not said:
+        return _several(described, error)
+    found = described.description
+    if (
+        found is None
+        or table is None
+        or rows is None
+        or {column_of(one, table.names) for one in said.values()} - {*table.names}
+    ):
         raise error
-    found = detect.roles_of(beginning, said, closed=closed)
-    if found is None or {column_of(one, beginning.table.names) for one in said.values()} - {*beginning.table.names}:
-        raise error
-    path = str(log) if isinstance(log, str | PathLike) else None
-    where, roles = beginning.table.describe(), {role: one.column for role, one in found.roles.items()}
-    known = None if said or kind else detect.format_of(beginning)
-    if known is not None:
-        return UnreadTable(where, first_look(beginning.rows), _told(error), layout=known.layout, path=path)
-    why = (
-        ": ".join(filter(None, (found.lacks, found.instead)))
-        or " and ".join(f"it is not clear {one.what}" for one in found.unsettled)
-        or _told(error)
+    if (known := None if said else described.standard) is not None:
+        found = Description(known.layout, lacks=_told(error))
+    path, roles = (
+        str(log) if isinstance(log, str | PathLike) else None,
+        {role: one.column for role, one in found.roles.items()},
     )
     shape = found.unsettled, found.layout, path, said, roles, found.command
-    return UnreadTable(where, first_look(beginning.rows), why, *shape)
+    return UnreadTable(table.describe(), first_look(rows), found.why or _told(error), *shape)
 
 
 def _told(error: OffrankError) -> str:
@@ -194,24 +166,23 @@ def _told(error: OffrankError) -> str:
     return Wording("{}: {}", error.message, error.remedy) if error.remedy else error.message
 
 
-def _several(beginning: Beginning, error: OffrankError, kind: str | None) -> UnreadTable:
+def _several(described: Described, error: OffrankError) -> UnreadTable:
     """Return the description of files that are no one table: the columns of each.
 
     Raises:
         OffrankError: what was said of them, where none of them is a table.
     """
-    columns: list[LogColumn] = []
+    columns, beginning, kind = list[LogColumn](), described.beginning, described.format
     for each in beginning.several[:_DESCRIBED_FILES]:
         rows, where = Beginning.of(each, kind).rows, each if isinstance(each, str) else each.describe()
         if rows is not None and rows.num_rows:
             columns += [replace(one, name=f"{one.name} ({Path(where).name})") for one in first_look(rows)]
     if not columns:
         raise error
-    without, known = (None, None) if kind else (without_slates.lacks_lists(beginning), detect.format_of(beginning))
-    why = _told(error) if without is None else f"{without.lacks}: {without.instead}"
+    without, known = None if kind else lacks_lists(beginning), described.standard
     layout = next((one.layout for one in (known, without) if one is not None), "none")
     source = ", ".join(map(str, log)) if isinstance(log := beginning.source, list) else str(log)
-    command = "" if without is None else without.command
+    why, command = (without.why, without.command) if without is not None else (_told(error), "")
     return UnreadTable(source, tuple(columns), why, layout=layout, path=source, command=command)
 
 

@@ -13,8 +13,8 @@ from ..errors import OffrankError
 from .file_kinds import HEAD
 from .files import Files, find, is_paths, refuse_too_long
 from .opening import Opened
-from .tables import Table, first_rows, once_only
-from .unfolding import few_rows, unfolded
+from .tables import Table, few_rows, first_rows, once_only
+from .unfolding import unfolded
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,9 @@ def place_lists(column: pa.Array, name: str) -> Lists:
     """
     if pa.types.is_nested(column.type) or conversions.is_json(column):
         found = flat.lists(column, name, pa.float64())
-        begins = np.cumsum(found.lengths) - found.lengths
-        places = np.arange(int(found.lengths.sum())) + np.repeat(found.starts - begins, found.lengths)
-        return replace(found, values=flat.numbers(conversions.positions(found.values), name)[places], starts=begins)
+        places = found.starts[found.row] + found.place
+        numbers = flat.numbers(conversions.positions(found.values), name)[places]
+        return replace(found, values=numbers, starts=found.begins)
     numbers = flat.numbers(conversions.positions(column), name)
     known = ~np.isnan(numbers)
     return Lists(numbers[known], np.cumsum(known) - known, known.astype(np.int64), ~known)
@@ -61,8 +61,7 @@ def _clicks(top: int, rows: pa.RecordBatch) -> pa.Array:
     places, slate = (flat.plain_column(column) for column in rows.columns)
     found = place_lists(places, rows.schema.names[0])
     shown = flat.lists(slate, rows.schema.names[1])
-    begins = np.cumsum(shown.lengths) - shown.lengths
-    row, at = np.repeat(np.arange(len(rows)), found.lengths), found.values - top
+    begins, row, at = shown.begins, found.row, found.values - top
     clicks = np.zeros(int(shown.lengths.sum()))
     inside = (at >= 0) & (at < shown.lengths[row]) & (at % 1 == 0)
     np.add.at(clicks, begins[row[inside]] + at[inside].astype(np.int64), 1.0)

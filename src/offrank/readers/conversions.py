@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -12,7 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..errors import ColumnError
 from . import flat
+from .json_text import BadCell
 
 ClicksAs = Literal["numbers", "values", "filled", "items"]
 """How clicks are written: as numbers; as values that tell it each, such as times, yes and no; the same, but empty where
@@ -67,7 +70,7 @@ def clicks_from_ids(
         there = ~np.asarray(pc.fill_null(is_none(values := flat.plain_column(each.values)), False))
         ends = np.append(0, np.cumsum(there))[np.append(0, np.cumsum(each.lengths))]
         ways += [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values.filter(pa.array(there)))]
-    begins = np.cumsum(shown.lengths) - shown.lengths
+    begins = shown.begins
     numbers, other = np.zeros(int(shown.lengths.sum())), np.ones(len(begins), np.bool_)
     for way in ways:  # the first in which all ids of a row stand in its slate
         if not other.any():
@@ -159,6 +162,14 @@ def whole_column(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return a column as one array."""
     found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+
+
+def some_lists(column: pa.Array, name: str, *held: pa.DataType | None) -> flat.Lists | None:
+    """Return the lists of a column, those in JSON text by the first of these types that fits; None if it holds none."""
+    for kind in held:
+        with suppress(ColumnError, BadCell):
+            return flat.lists(column, name, kind)
+    return None
 
 
 def expanded(data: pa.RecordBatch) -> pa.RecordBatch:

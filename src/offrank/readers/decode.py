@@ -22,7 +22,7 @@ from ..log.texts import Texts
 from . import conversions, flat
 from .computed_columns import in_lists
 from .conversions import ClicksAs
-from .features import sparse_features
+from .features import sparse_features, square_lists
 from .flat import Lists
 from .tables import Piece
 
@@ -277,7 +277,7 @@ class Decoded:
         if role != "rank_propensity":
             return self._by_row(name) if role == "propensity" else self._beside(name)
         column = self.columns[name]
-        squares, wrong = flat.square_lists(self._column(name), column)
+        squares, wrong = square_lists(self._column(name), column)
         self.faults.mark(wrong | (squares.lengths != self.slate.lengths), rules.RAGGED, column)
         found = squares.squares()
         bad = ((found < 0).any(axis=2) | ~(found.sum(axis=2) <= 1.001)).any(axis=1)  # a NaN shows in the total
@@ -342,8 +342,7 @@ class Ranks:
         duplicates: "first" makes gaps of the places that show an item again; "each" leaves them as they are.
         """
         found = flat.lists(column, name)
-        row = np.repeat(np.arange(len(found.starts)), found.lengths)
-        rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
+        row, rank = found.row, found.place
         place = found.starts[row] + rank
         hole = flat.nulls(found.values)[place]
         codes, again = flat.id_codes(found.values, name)[place], np.zeros_like(hole)

@@ -63,6 +63,17 @@ class Description:
     logging: str = ""
 
     @property
+    def settled(self) -> bool:
+        """Whether it can be read so."""
+        return not (self.lacks or self.unsettled)
+
+    @property
+    def why(self) -> str:
+        """What stands against reading it, and what to do; or what is open."""
+        lacks = self.lacks if not self.instead else ": ".join(filter(None, (self.lacks, self.instead)))
+        return lacks or " and ".join(f"it is not clear {one.what}" for one in self.unsettled)
+
+    @property
     def remedy(self) -> str:
         """What to do instead, with the command."""
         return f"{self.instead}: `{self.command}`" if self.command else self.instead

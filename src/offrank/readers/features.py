@@ -1,9 +1,12 @@
-"""Features of the candidates, sparse or as vectors: lists of lists, checked, as `SparseFeatures`."""
+"""Lists of lists: features of the candidates, sparse or as vectors, and square matrices."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..errors import ColumnError
 from ..log import rules
@@ -58,7 +61,7 @@ def sparse_features(
 
 def _lines(data: pa.RecordBatch, name: str, of: pa.DataType, faults: Faults) -> tuple[Lists, Lists]:
     """Return (the lines of each row, as their numbers of entries; the entries of each line)."""
-    lines, held = flat.nested(data.column(name), name, of)
+    lines, held = nested(data.column(name), name, of)
     unnamed = lines.rows_where(held.rows_where(flat.nulls(held.values)))
     faults.mark(lines.null | unnamed, rules.NULL, name)
     return lines, held
@@ -72,3 +75,19 @@ def _mark(values: Floats, name: str, lists: tuple[Lists, Lists], faults: Faults)
         (np.abs(values) <= rules.MOST_VALUE, rules.TOO_LARGE_VALUE),
     ):
         faults.mark(outer.rows_where(inner.rows_where(~fine)), rule, name)
+
+
+def nested(column: pa.Array, name: str, held: pa.DataType) -> tuple[Lists, Lists]:
+    """Read lists of lists: (the outer ones, with the lengths of the inner as values; the inner ones, concatenated)."""
+    outer = flat.lists(column, name, pa.list_(held))
+    inner = flat.lists(outer.values, name)
+    return replace(outer, values=inner.lengths, null=outer.null | outer.rows_where(inner.null)), inner
+
+
+def square_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
+    """Read square matrices: (rows of lengths^2 numbers, [n] rows whose lists are not square)."""
+    outer, inner = nested(column, name, pa.float64())
+    wrong = outer.null | outer.rows_where(outer.values != np.repeat(outer.lengths, outer.lengths))
+    ends = np.append(inner.starts, len(inner.values))
+    lengths = np.where(wrong, 0, outer.lengths)
+    return Lists(flat.numbers(inner.values, name), ends[outer.starts], lengths, outer.null), wrong

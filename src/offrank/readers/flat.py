@@ -49,6 +49,21 @@ class Lists:
     null: NDArray[np.bool_]
     raw: Any = None
 
+    @property
+    def begins(self) -> Integers:
+        """Where each list begins when all stand one behind the other."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @property
+    def row(self) -> Integers:
+        """The list of each value."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    @property
+    def place(self) -> Integers:
+        """The place of each value in its list, from 0."""
+        return np.arange(int(self.lengths.sum())) - np.repeat(self.begins, self.lengths)
+
     def take(self, rows: Integers) -> Lists:
         """Return the lists of these rows."""
         return replace(self, starts=self.starts[rows], lengths=self.lengths[rows], null=self.null[rows])
@@ -80,9 +95,7 @@ class Lists:
             return replace(self, lengths=self.lengths * width).padded(width * width).reshape(n, width, width)
         there = np.arange(width) < self.lengths[:, None]
         (row, at), out = np.nonzero(there), np.zeros((n, width, width))
-        out[there] = Lists(self.values, self.starts[row] + at * self.lengths[row], self.lengths[row], self.null).padded(
-            width
-        )
+        out[there] = replace(self.take(row), starts=self.starts[row] + at * self.lengths[row]).padded(width)
         return out
 
     def rows_where(self, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -191,22 +204,6 @@ def id_kind(kind: pa.DataType) -> str:
 def _is_whole(kind: pa.DataType) -> bool:
     """Whether a type is of decimal numbers without decimals."""
     return bool(pa.types.is_decimal(kind)) and kind.scale == 0
-
-
-def nested(column: pa.Array, name: str, held: pa.DataType) -> tuple[Lists, Lists]:
-    """Read lists of lists: (the outer ones, with the lengths of the inner as values; the inner ones, concatenated)."""
-    outer = lists(column, name, pa.list_(held))
-    inner = lists(outer.values, name)
-    return replace(outer, values=inner.lengths, null=outer.null | outer.rows_where(inner.null)), inner
-
-
-def square_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
-    """Read square matrices: (rows of lengths^2 numbers, [n] rows whose lists are not square)."""
-    outer, inner = nested(column, name, pa.float64())
-    wrong = outer.null | outer.rows_where(outer.values != np.repeat(outer.lengths, outer.lengths))
-    ends = np.append(inner.starts, len(inner.values))
-    lengths = np.where(wrong, 0, outer.lengths)
-    return Lists(numbers(inner.values, name), ends[outer.starts], lengths, outer.null), wrong
 
 
 def numbers(column: pa.Array, name: str) -> Floats:

@@ -194,7 +194,7 @@ class ClicksBeside(JoinedTable):
         since, lists = self._times(data, self.shown_by, -np.inf), None
         if self.shown_by.listed:
             lists = flat.lists(item, self.shown_by.item)
-            row = np.repeat(np.arange(len(data)), lists.lengths)
+            row = lists.row
             impression, item, since = (flat.plain_column(impression).take(pa.array(row)), lists.values, since[row])
         keys, held = self._keys(impression, item), self._clicked
         place = np.minimum(np.searchsorted(held.keys, keys), max(len(held.keys) - 1, 0))

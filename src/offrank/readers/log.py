@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +22,10 @@ from .tables import holder, schema_of
 from .wide import Gaps, Invalid, ReadOptions, documented
 
 if TYPE_CHECKING:
-    from . import by_contents
+    from . import described
     from .formats.registry import Reader
 else:  # what a log in the documented layout needs none of
-    by_contents = Later(".by_contents", __package__)
+    described = Later(".described", __package__)
 
 
 def read_log(
@@ -90,8 +89,8 @@ def read_log(
     how, renamed = ReadOptions(invalid, gaps, top_k, duplicates, skip_broken_files, where), dict(columns or {})
     if how == ReadOptions() and format is None and not renamed and (plain := documented(source)) is not None:
         return plain
-    found: Any = by_contents.understood(source, format, renamed, how)
-    return found if where is None else replace(found, where=" ".join(where.split()))
+    found: Source = described.Described.of(source, format, renamed, how).log()
+    return found
 
 
 def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:

@@ -15,7 +15,7 @@ from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source, engine_of
 from ..running.executors import Progress
 from . import flat
-from .conversions import is_json, is_number
+from .conversions import is_json, is_number, some_lists
 from .json_text import BadCell
 from .long import LongLog
 from .roles.names import DICTIONARY
@@ -112,8 +112,9 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     beside = own.get("candidates", own["slate"])
     try:
         items = flat.id_lists(data.column(beside), beside)
-        found = _listed(data.column(name), name)
     except (ColumnError, BadCell):
+        return
+    if (found := some_lists(data.column(name), name, None, pa.float64())) is None:
         return
     values = found.values
     held = ~(found.null | found.rows_where(flat.nulls(values)))
@@ -126,14 +127,6 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
         yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.places(ranked).twice).sum())
         if "candidates" not in own and (found.lengths > items.lengths).any():
             yield "candidates", int((held & ~ranked.places(items).outside).sum())
-
-
-def _listed(column: pa.Array, name: str) -> flat.Lists:
-    """Return the lists of a column, or those of ids or numbers in its JSON text."""
-    try:
-        return flat.lists(column, name)
-    except BadCell:
-        return flat.lists(column, name, pa.float64())
 
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -17,53 +17,42 @@ from ..log import rules
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
-from ..log.source import Engine, Needs, engine_of, refuse_once, stamp_of
+from ..log.source import Engine, Needs, engine_of, refuse_once
 from . import conversions, flat
 from .column_sets import ASKED_FOR, told_of_all
 from .composite_ids import joined_columns
 from .computed_columns import DerivedTable
-from .conversions import ClicksAs
-from .decode import Duplicates
-from .description import Description
 from .impressions import GatheredTable, Rows, lists_between
 from .row_filter import refuse_shortened
 from .tables import OnePart, Piece, Table, TableOver, all_pieces, first_piece, outline, place, unified_table
 from .unfolding.table import Reshaped
-from .wide import Gaps, Invalid, WideLog
+from .wide import Gaps, TableLog, WideLog
 
 FROM_0 = ", positions from 0"
 """What a description ends with, where the first position is 0."""
 
 
-@dataclass(frozen=True)
-class LongLog:
+@dataclass(frozen=True, repr=False)
+class LongLog(TableLog):
     """A table with a row per item, as a source of log batches.
 
     noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position,
     and that of what was not shown: 0, -1, or none but null (-2).
-    clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
-    where: the filter of its rows, if it has one.
     """
 
-    table: Table
-    renamed: Mapping[str, str]
-    invalid: Invalid = "raise"
-    needed: Needs = field(default_factory=Needs)
     gaps: Gaps = "raise"
-    top_k: int | None = None
-    duplicates: Duplicates = "raise"
-    left_out: Mapping[str, int] = field(default_factory=dict)
     noted: dict[str, int] = field(default_factory=dict, compare=False)
-    clicks_as: ClicksAs = "numbers"
-    description: Description | None = field(default=None, compare=False)
-    groups: Mapping[str, str] = field(default_factory=dict)
-    where: str | None = None
 
     def __repr__(self) -> str:
         return outline("long", self.table, self.left_out)
 
+    @property
+    def table(self) -> Table:
+        """The table."""
+        return self.stored
+
     def parts(self) -> int:
-        return min(self.table.parts(), 1)
+        return min(self.stored.parts(), 1)
 
     def describe(self) -> str:
         zero = FROM_0 if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
@@ -72,9 +61,6 @@ class LongLog:
 
     def engine(self) -> Engine | None:
         return engine_of(self.table) and self.wide.engine()
-
-    def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of(self.table)
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         own = {"slate": "item", "candidates": "item", "clicks": "click"}

@@ -18,9 +18,9 @@ from ..log.source import engine_of, stamp_of
 from . import flat
 from .conversions import is_number, is_temporal, is_text
 from .parquet_orc_arrow import ParquetTable
-from .tables import Piece, Table, TableOver, all_pieces, refuse_lacking, schema_of
+from .tables import Piece, Table, TableOver, all_pieces, first_pieces, refuse_lacking, schema_of
 from .unfolding import unfolded
-from .unfolding.table import Reshaped, first_pieces
+from .unfolding.table import Reshaped
 
 _COMPARED: Mapping[str, Callable[[Any, Any], Any]] = dict(
     zip(SIGNS, (pc.equal, pc.not_equal, pc.less, pc.less_equal, pc.greater, pc.greater_equal), strict=True)

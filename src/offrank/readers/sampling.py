@@ -101,7 +101,7 @@ def sampled(log: WideLog | LongLog, above: int | None) -> tuple[WideLog | LongLo
         return log, None
     held = HeldTable(table, tuple(_renumbered(places)))
     found = replace(log.table, table=held) if isinstance(log.table, RankedTable) else held
-    log = replace(log, table=found, noted={}) if isinstance(log, LongLog) else replace(log.looked_at(), stored=found)
+    log = replace(log, stored=found, noted={}) if isinstance(log, LongLog) else replace(log.looked_at(), stored=found)
     pieces = [piece.data for place in held.places for piece in place]
     return log, LogSample(sum(map(len, pieces)), sum(flat.size(one) for one in pieces), whole, len(places), how)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import ColumnError, LogError, RowError, UsageError
+from ..errors import ColumnError, LogError, OffrankError, RowError, UsageError
 from ..log import rules
 from ..log.batch import Floats, Integers
 from ..log.python_values import common_kind, in_kind
@@ -24,6 +25,8 @@ FIRST_ROWS = 50_000
 """Rows that are looked at."""
 FIRST_BYTES = 1 << 25
 """Bytes of rows that are looked at: rows may be long."""
+_FEW_ROWS, _FEW_BYTES = 1000, 1 << 22
+"""Rows that tell how texts are read, and bytes of them, where cells are long."""
 _MIXED = "use the same kind of value in every row"
 _OWN_NAME = "give each column its own name"
 _NAMED = 3
@@ -192,17 +195,6 @@ def refuse_lacking(table: Table, needed: Iterable[str], remedy: str = "") -> Non
             raise ColumnError(f"{table.describe()} has no column {name!r}", remedy)
 
 
-def refuse_all_null(table: Table, clicks: str) -> None:
-    """Raise if the column of the clicks is null in all rows.
-
-    Raises:
-        ColumnError: it is.
-    """
-    if all(flat.nulls(flat.plain_column(piece.data.column(0))).all() for piece in all_pieces(table, (clicks,))):
-        said = f"{clicks!r} is null in all rows of {table.describe()}, so nothing says what was clicked"
-        raise ColumnError(said, "write the clicks, 0 where an item was not clicked, or name the column that has them")
-
-
 @dataclass(frozen=True)
 class MemoryTable:
     """An Arrow table in memory; a part is a slice of it."""
@@ -234,23 +226,44 @@ class MemoryTable:
 
 def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
     """The first rows of a table. columns: all if None."""
-    names = table.names if columns is None else tuple(columns)
+    names, found, size = table.names if columns is None else tuple(columns), list[pa.RecordBatch](), 0
+    for piece in all_pieces(table, names):
+        found.append(flat.usual_columns(expanded(piece.data)))
+        size += flat.size(piece.data)
+        if sum(map(len, found)) >= FIRST_ROWS or size >= FIRST_BYTES:
+            break
+    return _one_table(found, names)
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        rows = size = 0
-        for piece in all_pieces(table, names):
-            yield flat.usual_columns(expanded(piece.data))
-            rows, size = rows + len(piece.data), size + flat.size(piece.data)
-            if rows >= FIRST_ROWS or size >= FIRST_BYTES:
-                return
 
-    found = [pa.Table.from_batches([one]) for one in batches()]
+def few_rows(table: Table, columns: tuple[str, ...], rows: int = _FEW_ROWS) -> pa.Table:
+    """Return the first rows of a table, those of a stream that can be read once too; none if they cannot be read."""
+    found: list[pa.RecordBatch] = []
+    with suppress(OffrankError):  # which is told when the rows are read
+        for piece in first_pieces(table, columns) if columns else ():
+            found.append(piece.data)
+            if sum(map(len, found)) >= rows or sum(map(flat.size, found)) >= _FEW_BYTES:
+                break
+    return _one_table(found, columns).slice(0, rows)
+
+
+def _one_table(batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> pa.Table:
+    """Return record batches as one table; the first alone where no type holds the texts, or numbers, of all."""
+    found = [pa.Table.from_batches([one]) for one in batches] or [pa.table({name: [] for name in names})]
     try:
-        return (
-            pa.concat_tables(found, promote_options="permissive") if found else pa.table({name: [] for name in names})
-        )
-    except pa.ArrowInvalid:  # numbers that no type of all files holds
+        return pa.concat_tables(found, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
         return found[0]
+
+
+def first_pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
+    """Yield the first pieces of a table; of a stream that keeps its first rows for who reads it, so many rows."""
+    if held := getattr(table, "held", None):  # of what is called for each reading
+        yield from first_pieces(held[0], columns, _FEW_ROWS)
+    elif (first := getattr(table, "first", None)) is not None:
+        yield from first(columns, rows)
+    else:
+        for part in range(table.parts()):
+            yield from table.pieces(part, columns)
 
 
 def bounded(table: pa.Table) -> list[pa.RecordBatch]:

@@ -59,12 +59,11 @@ class ReadOptions:
 
 
 @dataclass(frozen=True)
-class WideLog:
-    """A table with a row per impression, as a source of log batches.
+class TableLog:
+    """A table, and how it is read as a log.
 
-    stored: the table; texts: its columns of text that have not been looked at for lists and objects in them.
-    top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
-    left_out: as `LogBatch.skipped`, what was left out before anything was read.
+    stored: the table. top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice
+    are read. left_out: as `LogBatch.skipped`, what was left out before anything was read.
     clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
     where: the filter of its rows, if it has one.
     """
@@ -79,8 +78,20 @@ class WideLog:
     clicks_as: ClicksAs = "numbers"
     description: Description | None = field(default=None, compare=False)
     groups: Mapping[str, str] = field(default_factory=dict)
-    texts: frozenset[str] = frozenset()
     where: str | None = None
+
+    def stamp(self) -> Mapping[str, Any] | None:
+        return stamp_of(self.stored)
+
+
+@dataclass(frozen=True, repr=False)
+class WideLog(TableLog):
+    """A table with a row per impression, as a source of log batches.
+
+    texts: its columns of text that have not been looked at for lists and objects in them.
+    """
+
+    texts: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return outline("wide", self.table, self.left_out)
@@ -102,9 +113,6 @@ class WideLog:
 
     def engine(self) -> Engine | None:
         return engine_of(self.stored)
-
-    def stamp(self) -> Mapping[str, Any] | None:
-        return stamp_of(self.stored)
 
     def has(self, needed: Needs) -> bool:
         """Whether it has these columns: what `select` tells by an error, which takes long to word."""

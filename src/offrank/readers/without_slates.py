@@ -54,11 +54,20 @@ def _by_columns(rows: pa.Table) -> Description | None:
     seen = any(
         closeness("click", name) >= 2 or (closeness("impression", name) >= 3 and not _user([name])) for name in plain
     )
-    for known in (_exposures, _sums) if seen else (_exposures, _ratings, _deeds):
-        what = known(plain)
-        if what:
-            return Description("none", lacks=f"it has {what}, but not the lists that were shown", instead=_TO_LOG)
-    return None
+    roles = ("shown", "click", "item", "query", "time", "kind")
+    shown, click, item, query, time, kind = (_first(plain, partial(closeness, role)) for role in roles)
+    user, rating, told = _user(plain), _first(plain, partial(_has, words_of("RATING"))), exposure_columns(plain)
+    if told is not None:
+        what = f"exposures of an experiment ({told.user!r} saw {told.variation!r} of {told.experiment!r})"
+    elif seen and shown and click and (item or query) and not user:
+        what = f"sums ({shown!r}, {click!r}) for each {item or query!r}"
+    elif not seen and rating and user and item:
+        what = f"ratings ({rating!r} by {user!r} of {item!r})"
+    elif not seen and user and item and (time or kind):
+        what = f"what each {user!r} did with each {item!r}"
+    else:
+        return None
+    return Description("none", lacks=f"it has {what}, but not the lists that were shown", instead=_TO_LOG)
 
 
 def _ab_test(rows: pa.Table, log: str) -> Description | None:
@@ -177,31 +186,6 @@ def exposure_columns(names: Sequence[str]) -> ExposureColumns | None:
     if not (experiment and variation and user) or _first(names, partial(closeness, "item")):
         return None
     return ExposureColumns(user, experiment, variation)
-
-
-def _exposures(names: Sequence[str]) -> str:
-    found = exposure_columns(names)
-    if found is None:
-        return ""
-    return f"exposures of an experiment ({found.user!r} saw {found.variation!r} of {found.experiment!r})"
-
-
-def _sums(names: Sequence[str]) -> str:
-    shown, clicks = _first(names, partial(closeness, "shown")), _first(names, partial(closeness, "click"))
-    of = _first(names, partial(closeness, "item")) or _first(names, partial(closeness, "query"))
-    return f"sums ({shown!r}, {clicks!r}) for each {of!r}" if shown and clicks and of and not _user(names) else ""
-
-
-def _ratings(names: Sequence[str]) -> str:
-    rating = _first(names, partial(_has, words_of("RATING")))
-    user, item = _user(names), _first(names, partial(closeness, "item"))
-    return f"ratings ({rating!r} by {user!r} of {item!r})" if rating and user and item else ""
-
-
-def _deeds(names: Sequence[str]) -> str:
-    user, item = _user(names), _first(names, partial(closeness, "item"))
-    when = _first(names, partial(closeness, "time")) or _first(names, partial(closeness, "kind"))
-    return f"what each {user!r} did with each {item!r}" if user and item and when else ""
 
 
 def _has(words: frozenset[str], name: str) -> int:

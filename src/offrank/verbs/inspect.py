@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..inspection.look import Reading, look
+from ..inspection.look import look
 from ..inspection.passes import HowRead
 from ..inspection.result import Inspection
 from ..inspection.unread_table import UnreadTable
 from ..readers.sampling import SAMPLE_ABOVE
-from ..readers.wide import Gaps
+from ..readers.wide import Gaps, ReadOptions
 from ..running.executors import Executor, Progress
 
 
@@ -69,5 +69,5 @@ def inspect(
         ['old_score', 'new_score', 'naive_score']
     """
     how: HowRead = {"executor": executor, "progress": progress}
-    reading: Reading = {"gaps": gaps, "top_k": top_k, "skip_broken_files": skip_broken_files, "where": where}
+    reading = ReadOptions("skip", gaps, top_k, None, skip_broken_files, where)
     return look(log, columns, format, reading, logging, sample_above, how)

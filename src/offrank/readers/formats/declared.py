@@ -133,8 +133,7 @@ class ListClicks(TableOver):
         """Return lists without the items that are none."""
         lists = flat.lists(slate, self.slate)
         shown = ~np.asarray(self._are_none(lists.values))
-        row = np.repeat(np.arange(len(slate)), lists.lengths)[shown]
-        return lists_of(lists.values.filter(pa.array(shown)), np.bincount(row, minlength=len(slate)))
+        return lists_of(lists.values.filter(pa.array(shown)), np.bincount(lists.row[shown], minlength=len(slate)))
 
     def _are_none(self, items: pa.Array) -> pa.Array:
         return pc.is_in(items, pa.array(self.nothing).cast(items.type))

@@ -264,7 +264,7 @@ def _items(data: pa.RecordBatch, name: str) -> tuple[pa.Array, Integers]:
     """Return the values of a column as texts, those of its lists or one of each row, and the row of each."""
     column = flat.plain_column(data.column(name))
     lists = flat.lists(column if pa.types.is_nested(column.type) else in_lists(column, 1), name)
-    return _text(lists.values, name), np.repeat(np.arange(len(data)), lists.lengths)
+    return _text(lists.values, name), lists.row
 
 
 def _first(data: pa.RecordBatch, name: str) -> pa.Array:

@@ -172,10 +172,9 @@ class SessionPlaces:
         self.piece, self.rows = piece, len(piece.data)
         ids = flat.lists(piece.data.column("query_doc_ids"), "query_doc_ids")
         self.lengths = ids.lengths
-        row = np.repeat(np.arange(self.rows), ids.lengths)
-        first = np.cumsum(ids.lengths) - ids.lengths
+        row = ids.row
         kept = flat.id_codes(ids.values, "query_doc_ids") > 0
-        position = (np.arange(len(row)) - first[row]).astype(np.float64)
+        position = ids.place.astype(np.float64)
         if "mask" in piece.data.schema.names:
             kept &= self._flat("mask") > 0
         if "positions" in piece.data.schema.names:

@@ -32,9 +32,8 @@ class Roles:
         if role in self.said:
             self.found[role] = RoleEvidence(self.said[role], "as given")
             return self.said[role]
-        free = [name for name in able if name not in self.taken]
         words = words or role
-        ranked = sorted(free, key=lambda name: names.order(words, name))
+        ranked = names.likeliest(words, (name for name in able if name not in self.taken))
         if not ranked:
             return None
         fits = [names.closeness(words, name) for name in ranked]
@@ -47,7 +46,7 @@ class Roles:
     def if_sure(self, role: str, able: Sequence[str], words: str = "") -> None:
         """Give a role that need not be given to a column that is called so, if no other fits as well."""
         words = words or role
-        free = sorted((name for name in able if name not in self.taken), key=lambda name: names.order(words, name))
+        free = names.likeliest(words, (name for name in able if name not in self.taken))
         fits = [names.closeness(words, name) for name in free]
         if role in self.said or (free and (len(free) == 1 or fits[0] > fits[1])):
             self.choose(role, free[:1], "its name says so", words=words)

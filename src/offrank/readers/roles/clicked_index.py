@@ -30,7 +30,7 @@ def tops_of(places: Lists, lengths: Integers, name: str) -> tuple[int, ...]:
     places: what was clicked of each list. lengths: of the lists that were shown. Nothing was clicked where there is no
     place, or -1; or 0 where places count from 1.
     """
-    row = np.repeat(np.arange(len(lengths)), places.lengths)
+    row = places.row
     numbers, size = np.asarray(places.values, np.float64), lengths[row]
     known = numbers >= 0
     marked = bool(len(row) > known.sum() or (places.lengths == 0).any() or (places.lengths > 1).any())

@@ -105,7 +105,7 @@ def like_probabilities(numbers: Floats) -> bool:
     return bool(len(known) and ((known > 0) & (known <= 1)).mean() >= _PROBABLE)
 
 
-def like_draws(numbers: Floats, place: Floats, left: Floats) -> bool:
+def like_draws(numbers: Floats, place: Integers, left: Integers) -> bool:
     """Whether numbers are the probabilities of items that were drawn: on average, 1 / p is how many were left.
 
     place, left: the place of each item in its list, and how many candidates were left for it.
@@ -166,7 +166,7 @@ def share_of_repeats(column: Column, groups: Integers, rows: Flags) -> tuple[flo
     return len(twice) / max(len(sizes), 1), by_chance
 
 
-def always_falls(numbers: Floats, groups: Integers, places: Floats) -> bool:
+def always_falls(numbers: Floats, groups: Integers, places: Floats | Integers) -> bool:
     """Whether numbers hardly ever rise down a list, as scores do that lists are sorted by. groups: the list of each."""
     known = ~(np.isnan(numbers) | np.isnan(places))
     numbers, groups, places = numbers[known], groups[known], places[known]

@@ -131,13 +131,10 @@ def join_columns(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | 
 def guess(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:
     """Return the options by which clicks would join by the names of columns alone; None if those do not tell."""
     able = list(of_values(clicks))
-    own = min(shown.ids, key=lambda name: names.order("impression", name))
+    own = names.likeliest("impression", shown.ids)[0]
     chosen = []
     for role, name in (("impression", own), ("item", shown.item)):
-        called = sorted(
-            (one for one in able if names.closeness(role, one) >= 2), key=lambda one: names.order(role, one)
-        )
-        chosen += [name] if name in able else called[:1]
+        chosen += [name] if name in able else names.likeliest(role, able, 2)[:1]
     return _options(shown, own, *chosen) if len({*chosen}) == 2 else None
 
 
@@ -179,7 +176,7 @@ def _pairs(rows: pa.Table, impression: str, item: str) -> pa.Array:
     ids, items = _texts(rows, impression), whole_column(rows.column(item))
     if pa.types.is_nested(items.type):
         lists = flat.lists(items, item)
-        ids, items = ids.take(pa.array(np.repeat(np.arange(len(ids)), lists.lengths))), lists.values
+        ids, items = ids.take(pa.array(lists.row)), lists.values
     return pc.binary_join_element_wise(
         ids, flat.plain_column(items).cast(pa.large_string()), pa.scalar("\0", pa.large_string())
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -109,8 +108,7 @@ def _items(columns: Mapping[str, Column], run: Positioned, roles: Roles) -> list
 
 def _twice(columns: Mapping[str, Column], run: Positioned, taken: set[str]) -> str:
     """Say of a column that is called an item which row has one again in its list; empty if none is, or none has."""
-    called = [name for name in columns if name not in taken and names.closeness("item", name) >= 2]
-    for name in sorted(called, key=partial(names.order, "item")):
+    for name in names.likeliest("item", (one for one in columns if one not in taken), 2):
         column, shown = columns[name], np.flatnonzero(run.shown)
         if column.distinct < 2:
             continue
@@ -241,8 +239,7 @@ def _may_name_lists(columns: Mapping[str, Column], name: str, position: str) -> 
 def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
     """Return what rows lack that make no lists; roles that names alone suggest are asked for."""
     for role in ("position", "impression", "item", "click"):
-        called = sorted((name for name in columns if names.closeness(role, name) >= 3), key=partial(names.order, role))
-        free = [name for name in called if name not in roles.taken]
+        free = [name for name in names.likeliest(role, columns, 3) if name not in roles.taken]
         if role == "impression" and "position" in roles.found:  # what rows contradict is not asked for
             free = [name for name in free if _may_name_lists(columns, name, roles.found["position"].column)]
         if role in roles.said or free:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache, partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -132,6 +132,11 @@ def order(role: str, name: str) -> tuple[int, int]:
     words = DICTIONARY.get(role, ())
     places = [words.index(word) for word in parts(name) if word in words]
     return -closeness(role, name), min(places, default=len(words))
+
+
+def likeliest(role: str, able: Iterable[str], least: int = 0) -> list[str]:
+    """Return the names that fit a role at least so well, the likeliest first."""
+    return sorted((name for name in able if closeness(role, name) >= least), key=partial(order, role))
 
 
 _NO_IDS = words_of("NO_ID")

@@ -63,7 +63,7 @@ def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> De
     for sample in samples:
         found = long_roles(pa.Table.from_batches(sample.kept), said)
         impression = found.roles.get("impression")
-        if not (found.lacks or found.unsettled) and impression is not None and impression.column == sample.column:
+        if found.settled and impression is not None and impression.column == sample.column:
             return replace(found, notes={**found.notes, "impression": "from a sample of whole lists"})
     return None
 
@@ -80,4 +80,4 @@ def _ids(rows: pa.Table, said: Mapping[str, str]) -> list[str]:
         )
         if column.distinct > 1 and (called or _VARIED * rows.num_rows < column.distinct < rows.num_rows):
             able.append(name)
-    return sorted(able, key=lambda name: names.order("impression", name))[:_TRIED]
+    return names.likeliest("impression", able)[:_TRIED]

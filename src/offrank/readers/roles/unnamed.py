@@ -12,7 +12,7 @@ _ELSEWHERE = ("outcome", "shown", "propensity", "position", "item", "impression"
 """Roles by whose words no click is called."""
 
 
-def like_clicks(name: str, numbers: Floats, lists: Integers, places: Floats, items: Integers) -> bool:
+def like_clicks(name: str, numbers: Floats, lists: Integers, places: Floats | Integers, items: Integers) -> bool:
     """Whether a flag is one of clicks by its values, each of which is beside an item in a place of a list.
 
     It must be called nothing else. What a user did is set for fewer than half of the items, less often further down,
@@ -26,7 +26,7 @@ def like_clicks(name: str, numbers: Floats, lists: Integers, places: Floats, ite
     return _falls(flags, places) and max(own) <= _TOLD and not _from_the_top(flags, lists, places)
 
 
-def _falls(flags: Flags, places: Floats) -> bool:
+def _falls(flags: Flags, places: Floats | Integers) -> bool:
     """Whether a flag is set for less than half, in places that are higher than others by more than chance."""
     if not 0 < flags.mean() < 0.5 or flags.sum() < _FEWEST:
         return False
@@ -46,7 +46,7 @@ def _share_told(flags: Flags, groups: Integers) -> float:
     return 1 - within / variance
 
 
-def _from_the_top(flags: Flags, lists: Integers, places: Floats) -> bool:
+def _from_the_top(flags: Flags, lists: Integers, places: Floats | Integers) -> bool:
     """Whether lists with several set flags have them at the top, without a gap, as what was seen has."""
     often = np.bincount(lists, flags)
     last = np.zeros(len(often))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import ColumnError
-from ...log.batch import Floats, Integers
+from ...log.batch import Floats
 from ...log.rules import DUPLICATE
 from ...wording import ColumnNames, Wording
 from .. import conversions, flat
@@ -63,17 +63,6 @@ class ListColumn:
     def distinct(self) -> bool:
         """Whether the ids of a list are distinct, and not all lists are the same few numbers."""
         return self.ids is not None and bool(self.ids.places(self.ids).twice.mean() <= FEW)
-
-    @cached_property
-    def row(self) -> Integers:
-        """The list of each value."""
-        return np.repeat(np.arange(len(self.lists.starts)), self.lists.lengths)
-
-    @cached_property
-    def place(self) -> Floats:
-        """The place of each value in its list, from 0."""
-        lengths = self.lists.lengths
-        return (np.arange(len(self.row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)).astype(np.float64)
 
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""
@@ -143,21 +132,13 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
         column = conversions.whole_column(rows.column(name))
         column = flat.plain_column(column) if pa.types.is_run_end_encoded(column.type) else column
         kind = column.type
-        if pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind):
-            found[name] = ListColumn(name, flat.lists(column, name))
-        elif conversions.is_json(column):
-            found |= _read(column, name)
-    return {name: one for name, one in found.items() if not pa.types.is_nested(one.lists.values.type)}
-
-
-def _read(column: pa.Array, name: str) -> dict[str, ListColumn]:
-    """Return the lists in a column of JSON, of ids or of numbers; nothing if there are others."""
-    for held in (None, pa.float64()):
-        try:
-            return {name: ListColumn(name, flat.lists(column, name, held))}
-        except (ColumnError, BadCell):
+        listed = pa.types.is_nested(kind) and hasattr(kind, "value_type") and not pa.types.is_map(kind)
+        if not (listed or conversions.is_json(column)):
             continue
-    return {}
+        read = conversions.some_lists(column, name, None, pa.float64())
+        if read is not None and not pa.types.is_nested(read.values.type):
+            found[name] = ListColumn(name, read)
+    return found
 
 
 def _may_be_slate(one: ListColumn) -> bool:
@@ -236,10 +217,10 @@ def _runs(one: ListColumn, least: int = 2 * (_PAIR + 1)) -> bool:
 
     least: how many numbers lists of more than a pair must have together: a single list of scores may run by chance.
     """
-    if len(one.numbers) != len(one.row):
+    if len(one.numbers) != len(row := one.lists.row):
         return False
     known = ~np.isnan(one.numbers)
-    numbers, row = one.numbers[known], one.row[known]
+    numbers, row = one.numbers[known], row[known]
     order, counts = np.lexsort((numbers, row)), np.bincount(row, minlength=len(one.lists.starts))
     off = numbers[order] - np.arange(len(order)) + np.repeat(np.cumsum(counts) - counts, counts)
     clear = bool(len(off)) and int(counts[counts >= min(least, _PAIR + 1)].sum()) >= least
@@ -248,7 +229,7 @@ def _runs(one: ListColumn, least: int = 2 * (_PAIR + 1)) -> bool:
 
 def _counts(one: ListColumn) -> bool:
     """Whether lists are 1, 2, 3 or 0, 1, 2, so that they tell nothing."""
-    at = np.arange(len(one.numbers)) - np.repeat(one.lists.starts, one.lists.lengths)
+    at = one.lists.place
     return len(one.numbers) == len(at) and any((one.numbers - at == top).all() for top in (0, 1))
 
 
@@ -303,7 +284,7 @@ def _behaves(one: ListColumn, shown: ListColumn) -> bool:
     """Whether flags beside the slate behave as clicks do."""
     if shown.ids is None or not (one.lists.lengths == shown.lists.lengths).all():
         return False
-    return like_clicks(one.name, np.nan_to_num(one.numbers), one.row, one.place, by_first(shown.ids.values))
+    return like_clicks(one.name, np.nan_to_num(one.numbers), one.lists.row, one.lists.place, by_first(shown.ids.values))
 
 
 def tops_said(rows: pa.Table, slate: str, clicks: str) -> tuple[int, ...]:
@@ -366,14 +347,15 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
         roles.if_sure(role, named, "propensity")
     pool = lists.get(roles.found["candidates"].column) if "candidates" in roles.found else None
     able = [name for name in listed if names.parts(name)[-1:] == ["p"] and "slot_propensity" not in roles.found]
-    left = None if pool is None else pool.lists.lengths[shown.row] - shown.place
-    if len(able) == 1 and left is not None and like_draws(listed[able[0]], shown.place, left):
+    left = None if pool is None else pool.lists.lengths[shown.lists.row] - shown.lists.place
+    if len(able) == 1 and left is not None and like_draws(listed[able[0]], shown.lists.place, left):
         roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
 
 
 def _sorted(one: ListColumn) -> bool:
     """Whether numbers fall down each list, as predictions that it is sorted by do."""
-    return len(one.numbers) == len(one.row) and always_falls(one.numbers, one.row, one.place)
+    row = one.lists.row
+    return len(one.numbers) == len(row) and always_falls(one.numbers, row, one.lists.place)
 
 
 def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .cells import Tokens
 from .ranked import RankedTable, in_order
-from .table import UnfoldedTable, documents, few_rows, unfolded
+from .table import UnfoldedTable, documents, unfolded
 
-__all__ = ["RankedTable", "Tokens", "UnfoldedTable", "documents", "few_rows", "in_order", "unfolded"]
+__all__ = ["RankedTable", "Tokens", "UnfoldedTable", "documents", "in_order", "unfolded"]
 """What the other readers use."""

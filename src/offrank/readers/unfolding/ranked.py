@@ -19,8 +19,8 @@ from ..conversions import positions
 from ..flat import Lists
 from ..impressions import Rows
 from ..json_text import BadCell
-from ..tables import Piece, Table, schema_of
-from .table import Reshaped, few_rows
+from ..tables import Piece, Table, few_rows, schema_of
+from .table import Reshaped
 
 _ROW = "\0row"
 _BESIDE = ("clicks", "slot_propensity", "rank_propensity")
@@ -125,16 +125,16 @@ class RankedTable(Reshaped):
 
     def _rows(self, piece: Piece, moved: Mapping[str, Lists], faults: Faults) -> Rows | None:
         """Return the items of a piece as rows with their order, or None if they are in order already."""
-        lengths = moved[self.slate].lengths
+        slate = moved[self.slate]
         ranks = _positions(piece.data.column(self.position), self.position).values
-        if (ranks == np.arange(len(ranks)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + self.top).all():
+        if (ranks == slate.place + self.top).all():
             return None
-        of_row = np.repeat(np.arange(len(lengths)), lengths)
+        of_row = slate.row
         columns = {name: one.values for name, one in moved.items()} | {self.position: ranks, _ROW: of_row}
         found = Rows(Piece(flat.plain_columns(pa.record_batch(columns)), piece.file, of_row), _ROW)
         wrong = found.count(self.position, self.top, kept=self.gaps and not self.close, closed=self.close)
         rule = rules.BAD_RANK if self.gaps and not self.close else rules.BAD_POSITION
-        faults.mark(np.bincount(of_row, wrong, len(lengths)) > 0, rule, self.position)
+        faults.mark(np.bincount(of_row, wrong, len(slate.lengths)) > 0, rule, self.position)
         return found
 
 

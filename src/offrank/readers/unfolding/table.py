@@ -14,22 +14,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import OffrankError
 from ...log.source import Engine, engine_of, stamp_of
 from .. import flat
 from ..column_sets import FileTable
 from ..conversions import is_text
 from ..files import partition
 from ..json_text import BadCell
-from ..tables import Piece, Table, TableOver, once_only, row_count, schema_of
+from ..tables import Piece, Table, TableOver, few_rows, first_pieces, once_only, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
 from .texts import text_forms
 
-_ROWS = 1000
-"""Rows that tell how texts are read."""
-_BYTES = 1 << 22
-"""Bytes of them, where cells are long."""
 _SEPARATING = r"[\[{|;,\s]"
 """What separates values in a text."""
 _LISTS = ("slate", "clicks", "candidates", "position", "slot_propensity")
@@ -90,9 +85,16 @@ class UnfoldedTable(Reshaped):
         return pa.schema([(name, kind_at(kinds[column], path)) for name, (column, path) in self.taken.items()])
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        folded = tuple(dict.fromkeys(self.taken[name][0] for name in columns))
-        for piece in self.table.pieces(part, folded):
+        for piece in self.table.pieces(part, self._folded(columns)):
             yield replace(piece, data=self.unfold(piece, columns))
+
+    def first(self, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
+        """Yield its first rows; see `first_pieces`."""
+        for piece in first_pieces(self.table, self._folded(columns), rows):
+            yield replace(piece, data=self.unfold(piece, columns))
+
+    def _folded(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.taken[name][0] for name in columns))
 
     def unfold(self, piece: Piece, columns: tuple[str, ...]) -> pa.RecordBatch:
         """Return these columns of a piece.
@@ -121,7 +123,13 @@ def unfolded(table: Table, renamed: Mapping[str, str] | None = None, look: First
     if schema is None and table is given and own and names.issuperset(said.values()):  # then nothing need be known
         return table
     schema = schema or look(table, table.names, 1).schema
-    texts = _texts(table, schema, said, look)
+    folders = partition(table.files.paths[0]) if isinstance(table, FileTable) else {}
+    of_text = tuple(one.name for one in schema if is_text(one.type) and one.name not in folders)
+    lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and not is_text(one.type))
+    sample = look(table, of_text) if of_text else pa.table({})
+    cells, texts = (as_text(one) for column in sample.columns for one in column.chunks), dict[str, Form]()
+    if any(pc.any(pc.match_substring_regex(one, _SEPARATING)).as_py() for one in cells):
+        texts = text_forms(sample, [said.get(role, role) for role in _LISTS], lambda: look(table, lists))
     if not texts and not any("struct<" in str(kind) for kind in schema.types):
         return table
     made = _taken(schema, texts)
@@ -148,53 +156,6 @@ def _taken(schema: pa.Schema, texts: Mapping[str, Form]) -> dict[str, tuple[str,
         free = len(made) == len(paths) and not made.keys() & (names.keys() | kinds.keys() - {column})
         names |= made if free else {column: (column, ())}
     return names
-
-
-def _texts(table: Table, schema: pa.Schema, renamed: Mapping[str, str], look: FirstRows) -> dict[str, Form]:
-    """Return the columns of text that are unfolded; the lists beside them are looked at where a text may be one."""
-    folders = partition(table.files.paths[0]) if isinstance(table, FileTable) else {}
-    texts = tuple(one.name for one in schema if is_text(one.type) and one.name not in folders)
-    lists = tuple(one.name for one in schema if hasattr(one.type, "value_type") and not is_text(one.type))
-    sample = look(table, texts) if texts else pa.table({})
-    cells = (as_text(one) for column in sample.columns for one in column.chunks)
-    if not any(pc.any(pc.match_substring_regex(one, _SEPARATING)).as_py() for one in cells):
-        return {}
-    named = [renamed.get(role, role) for role in _LISTS]
-    return text_forms(sample, named, lambda: look(table, lists))
-
-
-def few_rows(table: Table, columns: tuple[str, ...], rows: int = _ROWS) -> pa.Table:
-    """Return the first rows of a table, those of a stream that can be read once too; none if they cannot be read."""
-    found: list[pa.RecordBatch] = []
-    try:
-        for piece in first_pieces(table, columns) if columns else ():
-            found.append(piece.data)
-            if sum(map(len, found)) >= rows or sum(flat.size(data) for data in found) >= _BYTES:
-                break
-    except OffrankError:  # which is told when the rows are read
-        pass
-    tables = [pa.Table.from_batches([data]) for data in found]
-    if not tables:
-        return pa.table({name: pa.nulls(0) for name in columns})
-    try:
-        return pa.concat_tables(tables, promote_options="permissive").slice(0, rows)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # texts, or numbers that no type of all files holds
-        return tables[0].slice(0, rows)
-
-
-def first_pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
-    """Yield the first pieces of a table; of a stream that keeps its first rows for who reads it, so many rows."""
-    if isinstance(table, UnfoldedTable):
-        folded = tuple(dict.fromkeys(table.taken[name][0] for name in columns))
-        for piece in first_pieces(table.table, folded):
-            yield replace(piece, data=table.unfold(piece, columns))
-    elif held := getattr(table, "held", None):  # of what is called for each reading
-        yield from first_pieces(held[0], columns, _ROWS)
-    elif (first := getattr(table, "first", None)) is not None:
-        yield from first(columns, rows)
-    else:
-        for part in range(table.parts()):
-            yield from table.pieces(part, columns)
 
 
 def leaves(kind: pa.DataType, *, listed: bool = False) -> Iterator[Path]:

@@ -13,22 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import ColumnError
 from ...log.batch import Integers
-from .. import flat
-from ..conversions import whole_column
+from ..conversions import some_lists, whole_column
 from ..json_text import BadCell
-from ..roles.names import CALLED, closeness
+from ..roles.names import CALLED, closeness, words_of
 from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_json, as_text
 
 _SEPARATORS = ("|", ";", ",", " ")
-_LISTS = re.compile(
-    "(^|_)(items|ids|slates?|shown|displayed|lists?|ranking|ranked|results|docs|documents|products|skus|impressions|"
-    "candidates|recs|recommendations|recommended|clicks|clicked|scores|propensities|positions|ranks|relevances|labels|"
-    "prices|rewards|urls|articles|tracks|movies|offers|ads|hits|suggestions|completions|listings|cards|stories|videos|"
-    "songs|jobs|hotels|posts|answers|proposals|vorschlaege|treffer|resultats|resultados)(_|$)"
-)
-"""Words in the names of columns of lists."""
 _BESIDE = r"['\"]\s+['\"]"
 """Two texts without a comma between them, as NumPy prints lists of them."""
 _NO_TOKEN, _NEVER = r"[\[\](){}\s]|:$|[\"']\s*:", r"[^\s\S]"
@@ -95,11 +86,8 @@ def _taken(
 
 def _ids(column: pa.Array) -> pa.Array | None:
     """Return the ids in a column of lists, or of lists in JSON; None if it holds none."""
-    try:
-        values = flat.lists(column, "").values
-    except (ColumnError, BadCell):
-        return None
-    return None if pa.types.is_nested(values.type) or pa.types.is_floating(values.type) else values
+    kind = pa.null() if (found := some_lists(column, "", None)) is None else found.values.type
+    return None if found is None or pa.types.is_nested(kind) or pa.types.is_floating(kind) else found.values
 
 
 def _taken_from(column: pa.Array, shown: pa.Array, few: bool) -> Tokens | None:
@@ -115,7 +103,7 @@ def _taken_from(column: pa.Array, shown: pa.Array, few: bool) -> Tokens | None:
 
 def _is_list_name(name: str) -> bool:
     words = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
-    return bool(_LISTS.search(re.sub(r"[^a-z]+", "_", words)))
+    return not words_of("LISTED").isdisjoint(re.split("[^a-z]+", words))
 
 
 def _same(one: Integers, other: Integers) -> bool:
@@ -124,13 +112,8 @@ def _same(one: Integers, other: Integers) -> bool:
 
 def _lengths(column: pa.Array, name: str) -> dict[str, Integers]:
     """Return the lengths of lists, or of lists of text or numbers in JSON; nothing of any other column."""
-    for held in (pa.string(), pa.float64()):
-        try:
-            found = flat.lists(column, name, held)
-        except (ColumnError, BadCell):
-            continue
-        return {name: found.lengths}
-    return {}
+    found = some_lists(column, name, pa.string(), pa.float64())
+    return {} if found is None else {name: found.lengths}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,323 @@
+"""What a source is: found once, by the reader of a format, by the names of its columns, or as what is in it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import pyarrow as pa
+
+from ..errors import ColumnError, EmptyLogError, OffrankError, UsageError
+from ..language.spelling import parse
+from ..log.rules import DUPLICATE, NO_TABLE
+from ..log.schema import LONG_ROLES, ROLES, Columns, check_renamed
+from ..log.source import Source, engine_of
+from ..wording import ColumnNames, Option, Wording, joined
+from . import flat
+from .beginning import Beginning
+from .clicked_indices import clicks_of_places, column_of, spelled
+from .column_sets import told_of_all
+from .composite_ids import asked_of_pages, composed, composed_rows, ids_together, of_pages
+from .conversions import ClicksAs
+from .description import Description, RoleEvidence, Unsettled
+from .exposures import with_exposures
+from .files import folders_in
+from .formats.registry import READERS, Reader
+from .long import LongLog
+from .opening import SUFFIXES, passed_over, sound
+from .refusal import not_joined, not_understood
+from .roles import long, wide
+from .roles.columns import groups_of
+from .roles.names import CALLED, closeness, may_group
+from .roles.scattered import scattered_roles
+from .row_filter import filtered
+from .tables import FIRST_ROWS, Table, all_pieces, few_rows, first_rows, may_be_null, once_only, refuse_mixed
+from .unfolding import UnfoldedTable, in_order, unfolded
+from .wide import ReadOptions, WideLog, lacks_candidates
+from .without_slates import lacks_lists
+
+_Log = WideLog | LongLog
+_IDS = ("slate", "candidates", "impression", "item")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A source, and what was said of it: what it is read as is found when that is first asked for, and once.
+
+    format, how: as `read_log` takes them. said: role -> column.
+    """
+
+    beginning: Beginning
+    format: str | Reader | None
+    said: Mapping[str, str]
+    how: ReadOptions
+
+    @classmethod
+    def of(cls, source: Any, format: str | Reader | None, said: Mapping[str, str], how: ReadOptions) -> Described:  # noqa: A002
+        """Look at what `read_log` takes, whatever its shape."""
+        return cls(Beginning.of(source, format, empty=how.skip_broken_files, where=how.where), format, said, how)
+
+    @cached_property
+    def standard(self) -> Reader | None:
+        """The reader of a named standard that knows it as its own, if nothing else was said; None if several do."""
+        for general in () if self.format else (False, True):
+            readers = [reader for reader in READERS.values() if reader.general == general]
+            found = [one for reader in readers if (one := reader.fitting(self.beginning)) is not None]
+            if found:
+                return found[0] if len(found) == 1 else None
+        return None
+
+    @cached_property
+    def description(self) -> Description | None:
+        """The layout of a plain table and the roles of its columns, as its first rows tell.
+
+        None if these are not known, or if it lacks a column that was said. What was said is not doubted.
+        """
+        check_renamed(self.said)
+        beginning, said = self.beginning, self.said
+        rows = beginning.rows if beginning.rows is None else composed_rows(beginning.rows, said)
+        known = () if rows is None else tuple(rows.column_names)
+        if rows is None or not rows.num_rows or not {column_of(name, known) for name in said.values()} <= {*known}:
+            return None
+        of_rows = partial(long.long_roles, closed=self.how.gaps == "close")
+        layouts = [
+            roles(rows, said)
+            for roles, of_layout in ((of_rows, LONG_ROLES), (wide.wide_roles, ROLES))
+            if said.keys() <= {*of_layout, "position"}
+        ]
+        best, table = min(layouts, key=_openness, default=None), beginning.table
+        if best is None or best.settled:
+            return best
+        if best.lacks and "impression" not in said and (together := _together(rows, said)) is not None:
+            return together
+        if best.lacks and not said and (without := lacks_lists(beginning)) is not None:
+            return without
+        if rows.num_rows < FIRST_ROWS or table is None or not said.keys() <= LONG_ROLES.keys():
+            return best
+        return scattered_roles(table, rows, said) or best
+
+    def log(self) -> Source:
+        """Open it.
+
+        Raises:
+            OffrankError: as `read_log` does.
+        """
+        found, where = self._log(), self.how.where
+        return found if where is None else replace(found, where=" ".join(where.split()))
+
+    def _log(self) -> _Log:
+        check_renamed(self.said)
+        self.how.check()
+        chosen = parse(self.format, _formats(), "format") if isinstance(self.format, str) else self.format
+        if isinstance(chosen, Reader):
+            return self._by_reader(chosen)
+        if not (chosen is None or isinstance(chosen, str)):
+            raise UsageError(f"format is {chosen!r}, which is not a reader", "name a format, or give a `Reader`")
+        beginning = with_exposures(self.beginning)
+        this = self if beginning is self.beginning else replace(self, beginning=beginning)
+        opened: _Log | OffrankError
+        try:
+            opened = this._by_columns(self.said)
+        except OffrankError as error:  # why it is no log as its names and what was said tell
+            opened = error
+        if isinstance(opened, OffrankError) or self.said or _lacks_clicks(opened) or lacks_candidates(opened):
+            return this._detected(opened)
+        return opened
+
+    def _detected(self, opened: _Log | OffrankError) -> _Log:
+        """Open it as its own shape tells. opened: what is known without, or why it is not a log by its names."""
+        lacking, how = isinstance(opened, OffrankError) or _lacks_clicks(opened), self.how
+        known = self.standard if lacking or not self.said else None
+        if known is not None and (known.general or not self.said):
+            log = self._by_reader(known)
+            return replace(log, description=log.description or Description(known.layout, format=repr(known)))
+        found = self.description
+        alike = (
+            isinstance(opened, _Log) and found is not None and (found.layout == "wide") is isinstance(opened, WideLog)
+        )
+        if found is not None and (found.settled or alike):
+            log = self._by_columns({**found.sure, **self.said})
+            return replace(log, description=found) if found.settled else log
+        if not isinstance(opened, OffrankError):
+            if found is None or found.instead != DUPLICATE.remedy or how.invalid == "skip" or how.duplicates:
+                return opened
+            opened = ColumnError(found.lacks, found.instead)
+        beginning = self.beginning
+        if beginning.rows is not None and not beginning.rows.num_rows:
+            raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
+        opened = not_joined(beginning, opened)
+        raise opened if found is None else not_understood(beginning, found, self.said, opened)
+
+    def _by_reader(self, reader: Reader) -> _Log:
+        """Open it by the reader of a named standard."""
+        beginning, said, how = self.beginning, self.said, self.how
+        if how.skip_broken_files:
+            remedy = Wording("omit {}", Option("skip_broken_files"))
+            raise UsageError(f"the {reader} format reads all of its files", remedy)
+        fixed = UsageError(f"the columns of the {reader} format are fixed", Wording("omit {}", Option("columns")))
+        if said and not reader.general:
+            raise fixed
+        found: _Log = reader(beginning.opened if reader.of_tables else beginning.source, invalid=how.invalid)
+        if how.where is not None and (beginning.opened.tables or not reader.of_tables):  # which opens no filtered table
+            found = replace(found, stored=filtered(found.table, how.where))
+        own = found.renamed
+        if any(own.get(role, name) != name for role, name in said.items()):
+            raise fixed
+        _refuse_absent(found.table, {**own, **said})
+        told = found.description and replace(found.description, format=repr(reader))
+        given: dict[str, Any] = {"renamed": {**own, **said}, "description": told}
+        return replace(found, top_k=how.top_k, duplicates=how.duplicates or found.duplicates, **given)
+
+    def _by_columns(self, renamed: Mapping[str, str]) -> _Log:
+        """Open it by columns that have the names of roles, or that are known as theirs."""
+        beginning, how = self.beginning, self.how
+        table, left_out = sound(beginning.opened.table) if how.skip_broken_files else (beginning.opened.table, {})
+        if folders_in(beginning.source):
+            left_out |= {f"{NO_TABLE} {path}": 1 for path in passed_over(beginning.source, beginning.opened.kind)}
+        if not table.parts():
+            raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
+        plain = unfolded(table, renamed) if how.skip_broken_files else beginning.unfolded(renamed)
+        rows = beginning.rows_as(plain)
+        refuse_mixed(beginning.opened.table, (renamed.get(role, role) for role in _IDS))
+        table = composed(plain, renamed)
+        renamed = _places_said(table, renamed, rows)
+        table = clicks_of_places(table, renamed)
+        is_wide, skip = self._is_wide(table, renamed), how.invalid == "skip"
+        _refuse_absent(table, renamed)
+        given: dict[str, Any] = {"top_k": how.top_k, "duplicates": how.duplicates or "raise", "left_out": left_out}
+        given["clicks_as"] = _clicks_as(table, renamed, rows, is_wide=is_wide)
+        if may_group(table.names):
+            given["groups"] = groups_of(table.names, renamed, partial(few_rows, table), of_items=not is_wide)
+        if not is_wide:
+            return LongLog(table, renamed, how.invalid, gaps=how.gaps, **given)
+        if "position" in renamed:
+            table = in_order(table, renamed, given["clicks_as"], skip=skip, close=how.gaps == "close")
+        return WideLog(table, renamed, how.invalid, **given)
+
+    def _is_wide(self, table: Table, renamed: Mapping[str, str]) -> bool:
+        """Whether a row is an impression; the layout must be complete."""
+        known = Columns(table.names, renamed, table.describe())
+        found = known.has("slate") or not (known.has("item") or known.has("impression"))
+        for role in ("slate",) if found else ("impression", "item", "position"):
+            known.of(role)
+        if found and self.how.gaps == "close" and "position" not in renamed:
+            raise UsageError(
+                "gaps can be closed only in the long layout, or between positions in a named column",
+                Wording("omit {}", Option("gaps", "close")),
+            )
+        return found
+
+
+def _refuse_absent(table: Table, renamed: Mapping[str, str]) -> None:
+    """Raise if there is no such column: one that is not needed would be passed over, and another be read instead."""
+    known = Columns(table.names, renamed, table.describe())
+    try:
+        for role in renamed:
+            known.of(role)
+    except ColumnError as error:
+        raise told_of_all(error, table) from None
+
+
+def _lacks_clicks(log: _Log) -> bool:
+    """Whether a log has no clicks and no reward under their names, but may have them elsewhere.
+
+    A column is called so, or tells kinds of rows, or there are several files, some of which may hold the clicks.
+    Beside a slate, lists of any name may be clicks by their values.
+    """
+    known = Columns(log.table.names, log.renamed, "")
+    role = "clicks" if isinstance(log, WideLog) else "click"
+    if known.has(role) or known.has("reward"):
+        return False
+    files, own = getattr(log.table, "files", None), {*ROLES, "position"}
+    if role == "clicks" and any(name not in own for name in known.available):
+        return True
+    several = files is not None and len(files.paths) > 1
+    return several or any(
+        closeness(role, name) >= CALLED for name in known.available for role in ("click", "kind", "used")
+    )
+
+
+def _formats() -> Mapping[str, Callable[..., Any]]:
+    """Return the makers of format spellings by name: file formats and readers of public data."""
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(SUFFIXES.values())} | dict(READERS)
+
+
+def _itself(kind: str) -> str:
+    return kind
+
+
+def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
+    """Return the roles of a long table whose lists are told apart by several columns together; None if none are."""
+    ids = ids_together(rows)
+    if not ids:
+        return None
+    known = {**said, "impression": ids[0]}
+    found = long.long_roles(composed_rows(rows, known), known)
+    roles = {**found.roles, "impression": RoleEvidence(ids[0], "together they form lists", tuple(ids[1:]))}
+    if of_pages(ids[0]):
+        return replace(found, roles=roles, unsettled=(asked_of_pages(ids[0]), *found.unsettled))
+    if len(ids) > 1:
+        ways = tuple(Wording("{}", ColumnNames({"impression": name})) for name in ids)
+        return replace(found, unsettled=(Unsettled("which columns are the impression", ways), *found.unsettled))
+    return replace(found, roles=roles)
+
+
+def _openness(found: Description) -> tuple[bool, bool, bool, int]:
+    """Return what sorts descriptions: what can be read comes first, then what is known to be wrong, and settled."""
+    return bool(found.lacks), not found.instead, bool(found.unsettled), -len(found.roles)
+
+
+def _clicks_as(table: Table, said: Mapping[str, str], rows: pa.Table | None, *, is_wide: bool) -> ClicksAs:
+    """Tell how clicks are written, from the first rows; a stream is not looked at, nor one that is opened for it alone.
+
+    A column that is called as the role and was not given holds numbers, or nothing where there was no click.
+    rows: the first rows, if they were read.
+    """
+    wanted = ("slate", "clicks") if is_wide else ("position", "click", "item", "impression")
+    columns, click = tuple(said.get(role, role) for role in wanted), wanted[1]
+    plain: ClicksAs = "values" if said else "numbers"
+    if not {*columns} <= {*table.names} or once_only(table):
+        return plain
+    inner: Any = table.table if isinstance(table, UnfoldedTable) else table
+    opened_anew = hasattr(inner, "held") or engine_of(inner) is not None
+    if click not in said and (opened_anew or not may_be_null(table, columns[1])):
+        return plain
+    if rows is None or not {*columns} <= {*rows.column_names}:
+        rows = (first_rows if click in said else few_rows)(table, tuple(dict.fromkeys(columns)))
+    if len(rows) and rows.column(columns[1]).null_count == len(rows):
+        _refuse_all_null(table, columns[1])
+    found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
+    return found if click in said or found == "filled" else plain
+
+
+def _places_said(table: Table, said: Mapping[str, str], rows: pa.Table | None) -> Mapping[str, str]:
+    """Return the columns that were said, the clicks as places with their first number if they hold places.
+
+    rows: the first rows, if they were read.
+
+    Raises:
+        ColumnError: the rows do not tell from which number places count.
+    """
+    clicks, slate = said.get("clicks", ""), said.get("slate", "slate")
+    if once_only(table) or not {clicks, slate} <= {*table.names}:
+        return said
+    if rows is None or not {clicks, slate} <= {*rows.column_names}:
+        rows = few_rows(table, (slate, clicks))
+    tops = wide.tops_said(rows, slate, clicks)
+    if len(tops) < 2:
+        return {**said, "clicks": spelled(clicks, tops[0])} if tops else said
+    ways = [Wording("{}", ColumnNames({"clicks": spelled(clicks, top)})) for top in tops]
+    raise ColumnError(f"positions in {clicks!r} may be counted from 0 or from 1", joined(", or ", ways))
+
+
+def _refuse_all_null(table: Table, clicks: str) -> None:
+    """Raise if the column of the clicks is null in all rows.
+
+    Raises:
+        ColumnError: it is.
+    """
+    if all(flat.nulls(flat.plain_column(piece.data.column(0))).all() for piece in all_pieces(table, (clicks,))):
+        said = f"{clicks!r} is null in all rows of {table.describe()}, so nothing says what was clicked"
+        raise ColumnError(said, "write the clicks, 0 where an item was not clicked, or name the column that has them")
