@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import LogError
-from ..log.batch import PRICED, Contexts, Floats, Integers, LogBatch
+from ..log.batch import PRICED, Contexts, Floats, Integers, LogBatch, Naturals
 from ..log.hashing import distinct_codes
 from ..log.source import Needs
 from ..sums.base import Fold
@@ -19,7 +18,7 @@ from ..sums.base import Fold
 class Cells:
     """Triples of context, item and rank that were shown, ascending; shown and clicked: how often [cells]."""
 
-    context: NDArray[np.uint64]
+    context: Naturals
     item: Integers
     rank: Integers
     shown: Integers
@@ -54,7 +53,7 @@ class Cells:
         """Return the number of pairs of a context and an item."""
         return len(self._pairs)
 
-    def of(self, context: NDArray[np.uint64], contexts: Contexts) -> Integers:
+    def of(self, context: Naturals, contexts: Contexts) -> Integers:
         """Return the place of each candidate [n, m] in `rates`: the last where its context never showed it."""
         asked = self._codes(context[:, None], contexts.candidates)
         at = np.searchsorted(self._pairs, asked)
@@ -67,14 +66,14 @@ class Cells:
         return np.searchsorted(self._pairs, self._codes(self.context, self.item))
 
     @cached_property
-    def _known(self) -> tuple[NDArray[np.uint64], Integers]:
+    def _known(self) -> tuple[Naturals, Integers]:
         return distinct_codes(self.context), distinct_codes(self.item)
 
     @cached_property
     def _pairs(self) -> Integers:
         return distinct_codes(self._codes(self.context, self.item))
 
-    def _codes(self, context: NDArray[np.uint64], item: Integers) -> Integers:
+    def _codes(self, context: Naturals, item: Integers) -> Integers:
         """Return one number for each pair of a context and an item; -1 if either was never shown."""
         (contexts, items), places, known = self._known, [], np.array(True)
         for values, one in ((contexts, context), (items, item)):
@@ -109,7 +108,7 @@ class CellsFold(Fold):
         return _summed(context, item, slot.astype(np.int64), np.ones(len(row), np.int64), clicks.astype(np.int64))
 
 
-def _summed(context: NDArray[np.uint64], item: Integers, rank: Integers, shown: Integers, clicked: Integers) -> Cells:
+def _summed(context: Naturals, item: Integers, rank: Integers, shown: Integers, clicked: Integers) -> Cells:
     """Return the cells of some items that were shown, each once."""
     order = np.lexsort((rank, item, context))
     context, item, rank = context[order], item[order], rank[order]

@@ -13,14 +13,13 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..clicks.base import Parameters, Role
 from ..clicks.chain_models import CM, DCM, Satisfying
 from ..clicks.documents import UNSEEN, SlateDocuments
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Contexts, Floats, Integers, LogBatch, Naturals
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..reward_models import slates as slates_of
@@ -73,7 +72,7 @@ class AsModelled(Knowledge):
     def earned(self, batch: LogBatch) -> Floats:
         return batch.click_sums.total
 
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
+    def ends(self, batch: LogBatch, context: Naturals, target: Policy) -> Ends:
         """Return both ends.
 
         Raises:
@@ -88,7 +87,7 @@ class AsModelled(Knowledge):
             found += [np.bincount(one.row, one.chance * part, len(batch)) for part in parts]
         return Ends(*found)
 
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
+    def gap(self, batch: LogBatch, context: Naturals, target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference. Sharp where both targets sort, and share few unseen items."""
         if target == against:
             return Gap(np.zeros(len(batch)), np.zeros(len(batch)))

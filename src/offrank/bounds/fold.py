@@ -9,10 +9,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inference.clusters_and_level import IntervalSpec
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, LogBatch, Naturals
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..sums.base import Fold, Sample, Tee
@@ -85,7 +84,7 @@ class BoundsFold(Fold):
     def result(self, part: dict[str, Any]) -> dict[str, Any]:
         return self.sums.result(part)
 
-    def _values(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, known: Knowledge) -> list[Floats]:
+    def _values(self, batch: LogBatch, context: Naturals, target: Policy, known: Knowledge) -> list[Floats]:
         ends = known.ends(batch, context, target)
         if self.against is None:
             logged = known.earned(batch)

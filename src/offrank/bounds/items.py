@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..language import assumptions
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, LogBatch, Naturals
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import propensities
@@ -45,14 +44,14 @@ class OwnItem(Knowledge):
     def earned(self, batch: LogBatch) -> Floats:
         return batch.click_sums.total
 
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
+    def ends(self, batch: LogBatch, context: Naturals, target: Policy) -> Ends:
         chance = propensities(target, batch).candidate_ranks
         table, most = self._clicks(batch, context)
         known = np.isfinite(table)
         lower, upper = np.where(known, table, 0.0), np.where(known, table, most)
         return Ends(*((chance * each).sum(axis=(1, 2)) for each in (lower, upper, known, np.ones_like(table))))
 
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
+    def gap(self, batch: LogBatch, context: Naturals, target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference: what is not known is one number for both targets."""
         more = propensities(target, batch).candidate_ranks - propensities(against, batch).candidate_ranks
         table, most = self._clicks(batch, context)
@@ -63,7 +62,7 @@ class OwnItem(Knowledge):
             open_ = open_.sum(axis=2, keepdims=True)
         return Gap(*(sure + cut(open_, 0.0).sum(axis=(1, 2)) for cut in (np.minimum, np.maximum)))
 
-    def _clicks(self, batch: LogBatch, context: NDArray[np.uint64]) -> tuple[Floats, Floats]:
+    def _clicks(self, batch: LogBatch, context: Naturals) -> tuple[Floats, Floats]:
         """Return P(click) of each candidate at each rank [n, m, k], NaN where unknown, and the most it can be [k]."""
         place, slots = self.cells.of(context, batch.contexts), batch.contexts.slots
         if self.curve is None:

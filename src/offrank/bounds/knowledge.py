@@ -5,10 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, LogBatch, Naturals
 from ..log.source import Needs
 from ..policies.base import Policy
 
@@ -48,9 +45,9 @@ class Knowledge(ABC):
         """Return the logged reward [n]."""
 
     @abstractmethod
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
+    def ends(self, batch: LogBatch, context: Naturals, target: Policy) -> Ends:
         """Return both ends of a target's reward; context: [n] codes."""
 
     @abstractmethod
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
+    def gap(self, batch: LogBatch, context: Naturals, target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference of two targets: what both share counts once, whatever it earns."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import RowError
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch, Naturals
 from ..log.contexts import content, distinct
 from ..log.source import Needs
 from ..policies.base import Policy
@@ -26,9 +25,9 @@ class Slates:
     items: [s, w] codes by slot, 0 where none stood. filled: [s, w] whether one did.
     """
 
-    context: NDArray[np.uint64]
+    context: Naturals
     items: Integers
-    filled: NDArray[np.bool_]
+    filled: Booleans
     shown: Integers
     earned: Floats
 
@@ -43,11 +42,11 @@ class Slates:
         return _summed(context, items, filled, shown, earned)
 
     @cached_property
-    def _contexts(self) -> tuple[NDArray[np.uint64], Integers, Integers]:
+    def _contexts(self) -> tuple[Naturals, Integers, Integers]:
         """Each context, its first slate, and how many it has."""
         return np.unique(self.context, return_index=True, return_counts=True)
 
-    def of(self, context: NDArray[np.uint64], contexts: Contexts) -> Iterator[tuple[Integers, Integers, Integers]]:
+    def of(self, context: Naturals, contexts: Contexts) -> Iterator[tuple[Integers, Integers, Integers]]:
         """Yield rows, a slate that their context showed, and that as indices into the rows' candidates [r, k].
 
         A row that lacks one of its items, or has another number of slots, cannot show it, and is left out.
@@ -97,9 +96,7 @@ class SlatesFold(Fold):
         return _summed(context, np.where(filled, items, 0), filled, np.ones(len(batch), np.int64), batch.reward)
 
 
-def _summed(
-    context: NDArray[np.uint64], items: Integers, filled: NDArray[np.bool_], shown: Integers, earned: Floats
-) -> Slates:
+def _summed(context: Naturals, items: Integers, filled: Booleans, shown: Integers, earned: Floats) -> Slates:
     """Return the slates of some rows, each once."""
     order = np.lexsort((*items.T[::-1], *filled.T[::-1], context))
     context, items, filled = context[order], items[order], filled[order]
@@ -132,12 +129,12 @@ class WholeSlates(Knowledge):
     def earned(self, batch: LogBatch) -> Floats:
         return batch.reward
 
-    def ends(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> Ends:
+    def ends(self, batch: LogBatch, context: Naturals, target: Policy) -> Ends:
         known, sure = self._known(batch, context, target)
         least, most = (sure + (1 - known) * end for end in self.limits)
         return Ends(least, most, known, np.ones(len(batch)))
 
-    def gap(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Gap:
+    def gap(self, batch: LogBatch, context: Naturals, target: Policy, against: Policy) -> Gap:
         """Return both ends of the difference. Sharp where one of the targets sorts; else never too narrow."""
         (known, sure), (other, less) = (self._known(batch, context, one) for one in (target, against))
         both = np.minimum(self._shared(batch, context, target, against), np.minimum(1 - known, 1 - other))
@@ -145,7 +142,7 @@ class WholeSlates(Knowledge):
         least, most = self.limits
         return Gap(sure - less + more * least - fewer * most, sure - less + more * most - fewer * least)
 
-    def _known(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy) -> tuple[Floats, Floats]:
+    def _known(self, batch: LogBatch, context: Naturals, target: Policy) -> tuple[Floats, Floats]:
         """Return P(a slate that the context showed) under the target, and what these slates earn."""
         # Rows of a context have as many slates as it showed: once for all that are alike, else it is n^2.
         first, which = distinct(np.column_stack([context.view(np.int64), content(batch.contexts)]))
@@ -158,7 +155,7 @@ class WholeSlates(Knowledge):
                 earned[rows] += chance * means[slate]
         return known[which], earned[which]
 
-    def _shared(self, batch: LogBatch, context: NDArray[np.uint64], target: Policy, against: Policy) -> Floats:
+    def _shared(self, batch: LogBatch, context: Naturals, target: Policy, against: Policy) -> Floats:
         """Return the probability that both targets give to slates that were never shown, where one of them sorts."""
         if target == against:
             return np.ones(len(batch))

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..findings.arms import SharedUnitsEvidence
-from ..log.batch import LogBatch
+from ..log.batch import Integers, LogBatch, Naturals
 from ..log.hashing import hashed
 from ..log.source import Needs
 from ..policies.by import By
@@ -92,7 +91,7 @@ class ArmsFold(Fold):
         return Arms(self.column, told, shares, fewest=int(min(rows.values(), default=0)))
 
 
-def _units(codes: NDArray[np.uint64], arm: NDArray[np.int64]) -> Sketch:
+def _units(codes: Naturals, arm: Integers) -> Sketch:
     """Return the number of rows of each unit, with the least and the greatest of their arms, by the units' codes."""
     return sketch(UNITS, hashed(codes), np.ones((len(arm), 1), np.int64), arm[:, None], arm[:, None])
 

@@ -16,11 +16,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..findings.arms import AlongEvidence, Ramp, Window
 from ..inference.clusters_and_level import CLUSTERS
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Booleans, Floats, LogBatch, Naturals
 from ..log.source import Needs, Source, has
 from ..policies.base import Policy
 from ..policies.by import By
@@ -182,7 +181,7 @@ def _shift(first: int, last: int) -> int:
     return shift + ((last >> shift) - (first >> shift) >= CHUNKS)
 
 
-def _placed(seconds: Floats, row: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Floats]:
+def _placed(seconds: Floats, row: Naturals) -> tuple[Naturals, Floats]:
     """Return the place of each time [n], and [2] how many rows have one, and a day alone; without it the place is 0.
 
     The rows of a day get any place of it, in blocks of 64 neighbours: its parts differ as chance makes these differ.
@@ -204,7 +203,7 @@ def _spans(begins: Any, size: int, whole: int) -> list[tuple[str, ...]]:
 
 
 def _clearest(
-    rows: Floats, away: Floats, mean: float, edges: NDArray[np.bool_], spans: Sequence[tuple[str, ...]] | None
+    rows: Floats, away: Floats, mean: float, edges: Booleans, spans: Sequence[tuple[str, ...]] | None
 ) -> Window:
     """Return the window with the largest deviate: of what follows each twentieth of the rows, and of each tenth.
 

@@ -18,12 +18,11 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
 from ..findings.log import UNLIKELY, LogEvidence, deviation_in_words, repeated, repeats_in_words, unfit
 from ..language.formatting import nine_digits
-from ..log.batch import Floats
+from ..log.batch import Booleans, Floats
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
 from ..policies.interleaved import Interleaved
@@ -190,7 +189,7 @@ def _at(policy: PlackettLuce, temperature: float) -> PlackettLuce:
     return replace(policy, temperature=temperature)
 
 
-def _spread(values: Floats, inside: NDArray[np.bool_]) -> float:
+def _spread(values: Floats, inside: Booleans) -> float:
     """Return the root of the mean variance within rows, over finite values."""
     known = inside & np.isfinite(values)
     counts, values = np.maximum(known.sum(axis=1), 1), np.where(known, values, 0.0)

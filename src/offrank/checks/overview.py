@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inference.clusters_and_level import BUCKETS_OF, IntervalSpec
-from ..log.batch import LogBatch
+from ..log.batch import Integers, LogBatch, Naturals
 from ..log.hashing import distinct_codes, hashed
 from ..sums.base import Fold, Sample, Tee
 from ..sums.clusters import Clusters
@@ -83,16 +82,16 @@ class OverviewFold(Fold):
         return Tee(IntervalSpec(cluster="auto", found=self.columns).folds(_COLUMNS))
 
 
-def _counted(sizes: NDArray[np.int64]) -> Counter[int]:
+def _counted(sizes: Integers) -> Counter[int]:
     values, counts = np.unique(sizes, return_counts=True)
     return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 
-def _hashes(codes: NDArray[np.uint64]) -> Sketch:
+def _hashes(codes: Naturals) -> Sketch:
     keys = distinct_codes(hashed(codes))[:KEPT]
     return sketch(KEPT, keys, np.empty((len(keys), 0)))
 
 
-def _distinct(hashes: NDArray[np.uint64]) -> int:
+def _distinct(hashes: Naturals) -> int:
     """Return the number of distinct values: exact if all hashes are known, otherwise from their density."""
     return len(hashes) if len(hashes) < KEPT else round((KEPT - 1) / (float(hashes[-1]) / 2.0**64))

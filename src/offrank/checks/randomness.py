@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..findings.log import Repeats
-from ..log.batch import LogBatch
+from ..log.batch import LogBatch, Naturals
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..sums.base import Fold
@@ -24,7 +23,7 @@ from . import _kernels
 from .duplicates import content_keys, set_keys
 from .repeats import ENOUGH, By, RepeatRows, repeats, shown_in
 
-Bits = NDArray[np.uint64]
+Bits = Naturals
 State = Literal["random", "not random", "unknown"]
 
 FEWEST = 20

@@ -20,11 +20,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.log import UNLIKELY, Repeats
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch, Naturals
 from ..log.contexts import contexts_of_rows
 from ..log.hashing import hashed
 from ..log.source import Needs
@@ -36,7 +35,7 @@ from . import _kernels
 from .calibration import bennett
 from .duplicates import content_keys, set_keys
 
-Bits = NDArray[np.uint64]
+Bits = Naturals
 By = Literal["candidates", "query", "user"]
 
 KEPT = 16_384
@@ -68,10 +67,10 @@ class RepeatRows:
     content: Bits
     propensity: Floats
     inverse: Floats
-    listed: NDArray[np.bool_]
+    listed: Booleans
     kept: int = KEPT
 
-    def take(self, rows: NDArray[np.int64]) -> RepeatRows:
+    def take(self, rows: Integers) -> RepeatRows:
         """Some of the rows."""
         return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
 
@@ -141,7 +140,7 @@ class RepeatsFold(Fold):
             _kernels.join_rows(key, batch.dependent([self.by])[self.by])
         return key
 
-    def _propensities(self, batch: LogBatch, rows: NDArray[np.int64]) -> Floats:
+    def _propensities(self, batch: LogBatch, rows: Integers) -> Floats:
         """Return the probabilities of the slate and of the item at the top [r, 2] of some rows."""
         found = np.full((len(rows), 2), np.nan)
         found[:, 0] = np.exp(propensities(self.logging, batch).log_prob[rows])
@@ -153,16 +152,14 @@ class RepeatsFold(Fold):
         return found
 
 
-def _ordered(key: Bits, content: Bits) -> NDArray[np.int64]:
+def _ordered(key: Bits, content: Bits) -> Integers:
     """Return the order of the keys [n]; rows with the same number in several files are ordered by their content."""
     order = np.argsort(key, kind="stable")  # which merges what is in order already
     ordered = key[order]
     return np.lexsort((content, key)) if (ordered[1:] == ordered[:-1]).any() else order
 
 
-def shown_in(
-    contexts: Contexts, slates: Integers, rows: NDArray[np.int64] | None = None
-) -> tuple[Bits, NDArray[np.bool_]]:
+def shown_in(contexts: Contexts, slates: Integers, rows: Integers | None = None) -> tuple[Bits, Booleans]:
     """Return hashes of the slate and of its first item [r, 2], and whether the row is numbered as shown [r].
 
     So it is if the ids of the candidates are 0, 1, ... in their order, and the slate is the first of them. rows: some
@@ -222,7 +219,7 @@ def _least(found: Repeats, variance: float, most: float, counted: float) -> floa
     return float(enough.min(initial=1.0))
 
 
-def _pairs(group: NDArray[np.int64], alike: list[Bits], h: Floats) -> Floats:
+def _pairs(group: Integers, alike: list[Bits], h: Floats) -> Floats:
     """Return the weighted number of ordered pairs of each group that are equal in all these columns."""
     key = group
     for values in alike:

@@ -18,17 +18,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..findings.rows import OwnClicksEvidence, chance_of_residuals
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Booleans, Floats, LogBatch, Naturals
 from ..sums.base import Fold
 from ..sums.sampled import added, bound
 from . import _kernels
 from .duplicates import set_keys
 from .residual_clicks import RANKS, residual_clicks, weighted_fit
 
-Bits = NDArray[np.uint64]
+Bits = Naturals
 Of = Literal["item", "item of a query", "item of a candidate set"]
 KINDS: tuple[Of, ...] = ("item", "item of a query", "item of a candidate set")
 
@@ -158,7 +157,7 @@ def _reproduced(score: Floats, sums: Floats) -> tuple[int, int, float]:
     return len(score), len(values), max(float(one.mean()) for one in shares)
 
 
-def _given(score: Floats, shown: Floats, clicks: Floats, noise: Floats) -> NDArray[np.bool_]:
+def _given(score: Floats, shown: Floats, clicks: Floats, noise: Floats) -> Booleans:
     """Return which counts are given by the score."""
     columns = np.stack([np.ones(len(score)), score, score * shown])
     used = np.ones(len(score), np.bool_)

@@ -10,9 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Integers
+from ..log.batch import Booleans, Contexts, Floats, Integers
 from ..log.texts import Texts
 
 _FEWEST = 20
@@ -24,7 +23,7 @@ _EDGE = 0.05
 """The share of values beyond each end of the range in which those of a slot, or of a row, are said to be."""
 _OVERLAP = 0.5
 """The least share of neighbouring slots, or rows, whose ranges overlap, of a column that tells of items."""
-Numbers = NDArray[np.float64]
+Numbers = Floats
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def _pairs(contexts: Contexts, slates: Integers) -> tuple[Integers, Integers, In
     return np.append(row, beside), np.append(first[0], last), np.append(first[1], below)
 
 
-def _different(codes: tuple[Integers, Integers], chosen: NDArray[np.bool_]) -> int:
+def _different(codes: tuple[Integers, Integers], chosen: Booleans) -> int:
     """Return how many different pairs of items there are among some."""
     return len(np.unique(np.stack([one[chosen] for one in codes]), axis=1).T) if chosen.any() else 0
 

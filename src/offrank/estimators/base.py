@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError, UsageError
 from ..findings.row import EstimatorKind
 from ..language.spelling import Spelled
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Booleans, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import Propensities, propensities
@@ -42,7 +41,7 @@ class Weights:
 
     weight: Floats
     control: Floats
-    impossible: NDArray[np.bool_] | np.bool_ = np.False_
+    impossible: Booleans | np.bool_ = np.False_
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Floats, LogBatch, Shown
+from ..log.batch import Floats, Integers, LogBatch, Shown
 from ..log.source import Ability, Needs
 from ..policies.base import Policy
 from ..policies.propensities import Propensities, propensities
@@ -34,7 +33,7 @@ class UniqueWeights:
     expectation of f, except for weights of zero. control: as in `Weights`; free: the same without a bound.
     """
 
-    row: NDArray[np.int64]
+    row: Integers
     weight: Floats
     control: Floats
     free: Floats
@@ -88,7 +87,7 @@ class _Turn:
     at its rank, by both policies.
     """
 
-    row: NDArray[np.int64]
+    row: Integers
     batch: LogBatch
     possible: Propensities
     target: Propensities

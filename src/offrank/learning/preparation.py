@@ -9,11 +9,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError, ColumnError
 from ..estimators.base import refuse_impossible
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Booleans, Floats, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, refuse_once, refuse_placed
 from ..policies.base import Policy
@@ -39,8 +38,8 @@ class Survey:
     slots: of the longest slate. most: the largest reward, over inclusion.
     """
 
-    seen: NDArray[np.bool_]
-    differs: NDArray[np.bool_]
+    seen: Booleans
+    differs: Booleans
     largest: Floats
     rows: int = 0
     lines: int = 0
@@ -55,7 +54,7 @@ class Survey:
         return Survey(seen, differs, np.maximum(self.largest, other.largest), *counts, *most)
 
     @property
-    def context(self) -> NDArray[np.bool_]:
+    def context(self) -> Booleans:
         """Return the features that cannot matter to a linear scorer without interactions [2^bits]."""
         return self.seen & ~self.differs
 

@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Naturals = NDArray[np.uint64]
+Booleans = NDArray[np.bool_]
 
 NO_LIMIT = np.uint64(2**64 - 1)
 PRICED = 2
@@ -175,14 +177,14 @@ class Limits:
     """
 
     _found: dict[Hashable, np.uint64] = field(default_factory=dict, init=False)
-    _keys: dict[Hashable, NDArray[np.uint64]] = field(default_factory=dict, init=False)
+    _keys: dict[Hashable, Naturals] = field(default_factory=dict, init=False)
     _lock: Any = field(default_factory=Lock, init=False)
 
     def of(self, fold: Hashable) -> np.uint64:
         """The smallest bound that is known, at first the largest number."""
         return self._found.get(fold, NO_LIMIT)
 
-    def note(self, fold: Hashable, keys: NDArray[np.uint64], kept: int, limit: np.uint64 = NO_LIMIT) -> None:
+    def note(self, fold: Hashable, keys: Naturals, kept: int, limit: np.uint64 = NO_LIMIT) -> None:
         """Note keys of a part, and its own bound. Keys are one if all parts have noted as many different as are kept.
 
         Few keys lower it little, and are passed over.
@@ -232,7 +234,7 @@ class LogBatch:
     clicks: Floats | None
     outcome: Floats | None
     inclusion: Floats
-    row: NDArray[np.uint64]
+    row: Naturals
     labels: Mapping[str, Labels] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     dropped: Floats = field(default_factory=lambda: np.zeros(5))
@@ -273,7 +275,7 @@ class LogBatch:
             times={name: values[rows] for name, values in self.times.items()},
         )
 
-    def dependent(self, columns: Iterable[str]) -> dict[str, NDArray[np.uint64]]:
+    def dependent(self, columns: Iterable[str]) -> dict[str, Naturals]:
         """[n] codes of each of these columns, equal for rows that depend on each other."""
         known = {**self.contexts.keys, **self.clusters}
         return {name: known[name].view(np.uint64) for name in columns}

@@ -8,12 +8,11 @@ from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..estimators.base import refuse_impossible
 from ..inference.clusters_and_level import IntervalSpec
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Booleans, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.propensities import propensities
@@ -175,7 +174,7 @@ class Compared:
         return self.batch.clicks * alone[:, None]
 
     @cached_property
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self) -> Booleans:
         """[n, q] items that a click may be compared with."""
         allowed = self.found.items >= 0
         if self.metric.several == "unclicked":
@@ -189,7 +188,7 @@ class Compared:
         return np.asarray(_kernels.comparison_weights(self.found.law, self.found.own, self.clicks, self.allowed))
 
     @property
-    def impossible(self) -> NDArray[np.bool_]:
+    def impossible(self) -> Booleans:
         """[n] whether the logging policy could not have shown an item at its rank; not determined for drawn orders."""
         own, rows = self.found.own, np.arange(len(self.batch))
         if self.metric.against == "pairwise" or self.metric.draws:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import UsageError
-from ..log.batch import Floats, Integers
+from ..log.batch import Booleans, Floats, Integers
 
 Gains = Literal["exponential", "linear"]
 """The gain of a grade: 2^grade - 1, or the grade itself."""
@@ -21,7 +21,7 @@ Gains = Literal["exponential", "linear"]
 Discounts = Literal["log2", "log2-flat"]
 """The discount of rank j = 1, 2, ...: 1 / log2(j + 1), or 1 / log2(max(2, j)), which treats ranks 1 and 2 alike."""
 
-Truths = NDArray[np.bool_]
+Truths = Booleans
 
 
 def dcg(

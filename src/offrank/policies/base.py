@@ -14,10 +14,9 @@ from operator import or_
 from typing import Any, ClassVar, NoReturn, TypeGuard, final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ..log.source import Ability, Needs, ShownAbility, Source
 from ..running.executors import Executor
 from ..sums.fingerprint import Fingerprint
@@ -148,11 +147,11 @@ class Policy(ABC):
         """
         return self
 
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         """[n] whether any item that it may show ties with another candidate; never where it draws."""
         return np.zeros(len(batch), np.bool_)
 
-    def sure_slates(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+    def sure_slates(self, contexts: Contexts) -> tuple[Booleans, Integers]:
         """[n] whether it always shows one slate, and [n, k] that, -1 where no candidate is. Elsewhere any or none."""
         return np.zeros(len(contexts), np.bool_), np.full((len(contexts), contexts.slots), -1)
 
@@ -168,11 +167,11 @@ class Policy(ABC):
         """Whether it would show an item that is no candidate."""
         return False
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_] | None:
+    def fills_slots(self, contexts: Contexts) -> Booleans | None:
         """[n] whether it certainly shows a candidate in every slot; None if it does not know."""
         return None
 
-    def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def shows_all(self, contexts: Contexts) -> Booleans:
         """[n] whether it certainly may show every candidate at every rank."""
         return np.zeros(len(contexts), np.bool_)
 

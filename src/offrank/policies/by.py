@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import RowError, UsageError
 from ..language.spelling import Spelled, spell
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ..log.hashing import text_code
 from ..log.source import Ability, Needs
 from .base import Policy, put_rows, refuse_no_column, refuse_no_policy
@@ -110,7 +109,7 @@ class By(Spelled, ShownPolicy):
         self.refuse_unknown(batch)
         return self
 
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         found = np.zeros(len(batch), np.bool_)
         for rows, part in self.served(batch.contexts):
             found[rows] = part.tied(batch.take(rows))

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Booleans, Contexts, Floats, Integers
 from .plackett_luce.laws import rank_law
 from .plackett_luce.pairs import pair_laws
 
@@ -36,7 +35,7 @@ class CategoryRaces:
         """The widest row's number of slots."""
         return int(self.length.max(initial=0))
 
-    def next_logs(self, left: NDArray[np.bool_]) -> Floats:
+    def next_logs(self, left: Booleans) -> Floats:
         """[n, m] log of the probability that each item is the next, of those that are left [n, m]."""
         first = self._first(left)
         logs = np.where(first, self.log_weight, -np.inf)
@@ -94,7 +93,7 @@ class CategoryRaces:
             both[(*one, item[:, None, None], rank[:, None, None])] = pair_laws(weights, count)
         return both[:, :, :-1, :, :-1]
 
-    def tied(self) -> NDArray[np.bool_]:
+    def tied(self) -> Booleans:
         """[n] whether the order of some items of one level is open, which may be shown."""
         found = np.zeros(len(self.level), np.bool_)
         for group in self._groups():
@@ -107,7 +106,7 @@ class CategoryRaces:
         """[n] how many categories can be shown."""
         return np.asarray((self._categories[0] < NEVER).sum(axis=1))
 
-    def _first(self, left: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _first(self, left: Booleans) -> Booleans:
         """[n, m] the items of the first level that are left."""
         level = np.where(left, self.level, NEVER)
         return left & (level == level.min(axis=1, keepdims=True)) & (level < NEVER)

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ..log.source import Ability, Needs
 from .base import Policy, all_items, refuse_no_column, refuse_no_policy, unable
 from .category_races import NEVER, CategoryRaces, numbered_categories
@@ -96,16 +95,16 @@ class Distinct(Spelled, Policy):
         found[:, item, rank, item, rank] = self.rank_probs(contexts, all_items(contexts))
         return found
 
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         return self._races(batch.contexts).tied() if self.sorts else np.zeros(len(batch), np.bool_)
 
-    def sure_slates(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+    def sure_slates(self, contexts: Contexts) -> tuple[Booleans, Integers]:
         if not self.sorts:
             return super().sure_slates(contexts)
         races = self._races(contexts)
         return ~races.tied(), races.in_order(np.random.default_rng(0))  # any draw is that slate
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         return np.asarray(self._races(contexts).categories() >= contexts.length)
 
     def _log_slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError, UsageError
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Integers, LogBatch
 from ..log.source import Ability, Needs
 from .base import Policy, all_items, is_policy
 from .interleaving_methods import INTERLEAVINGS
@@ -68,10 +67,10 @@ class Interleaved(Spelled, SlotBySlot):
         """The columns that this ability reads."""
         return self.a.reads(ability) | self.b.reads(ability)
 
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         return np.asarray(self.a.tied(batch) | self.b.tied(batch))
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         ranks = self.tables(contexts)[:, ::2]
         return np.asarray((ranks >= 0).any(axis=1).sum(axis=1) >= contexts.length)
 

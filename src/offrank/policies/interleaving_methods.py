@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Floats, Integers
+from ..log.batch import Booleans, Floats, Integers
 from .slot_by_slot import Branch, States
 
 TEMPER = 3.0
@@ -86,7 +85,7 @@ INTERLEAVINGS = {
 }
 
 
-def _best(ranks: Integers, left: NDArray[np.bool_]) -> Floats:
+def _best(ranks: Integers, left: Booleans) -> Floats:
     """[s, m] the probability that a team picks each item: the best that is left, any one of those that tie."""
     place = np.where(left & (ranks >= 0), ranks, _NEVER)
     best = (place == place.min(axis=1, keepdims=True)) & (place < _NEVER)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ..log.source import Ability, Needs
 from . import _kernels
 from .base import Policy
@@ -99,7 +98,7 @@ class MixedPolicy(ShownPolicy):
         return self._mean_on(batch, lambda part: part.candidate_ranks)
 
     @final
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         """[n] whether items of any of its policies tie."""
         return np.any([part.tied(batch) for part in self.mixed], axis=0)
 
@@ -138,12 +137,12 @@ class UniformMixture(MixedPolicy):
         return np.array([1 - share, share])
 
     @final
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_] | None:
+    def fills_slots(self, contexts: Contexts) -> Booleans | None:
         """As `Policy.fills_slots`: where the base does, as uniform slates do."""
         return self.base.law("rank_probs").fills_slots(contexts)
 
     @final
-    def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def shows_all(self, contexts: Contexts) -> Booleans:
         """As `Policy.shows_all`: wherever there are uniform slates."""
         return np.asarray(self.uniform_share(contexts) > 0)
 

@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import races
 from ..errors import UsageError
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Booleans, Contexts, Floats, Integers
 from ..log.source import Ability, Needs
 from . import _kernels
 from .base import Policy, unable
@@ -59,7 +58,7 @@ class Racing(Policy):
         return Needs(roles, scores=scores, positive=frozenset(self.positive), exchangeable=True)
 
     @final
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         """[n] always: every key is a number."""
         return np.ones(len(contexts), np.bool_)
 

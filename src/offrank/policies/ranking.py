@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Integers
+from ..log.batch import Booleans, Contexts, Integers
 from ..log.source import Ability, Needs
 from . import _kernels
 from .base import refuse_no_column, unable
@@ -47,10 +46,10 @@ class Ranking(Spelled, Sorting):
         ranks = _kernels.ranks_in_list(ranking, contexts.length, items, contexts.candidates.shape[1])
         return ranks, np.ones_like(ranks)
 
-    def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def ties(self, contexts: Contexts) -> Booleans:
         return np.zeros(len(contexts), np.bool_)
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         """[n] whether the ranking has a candidate for every slot: it may be short, or name items that are none."""
         wanted = np.arange(contexts.slots) < contexts.length[:, None]
         ranking = contexts.rankings[self.column][:, : contexts.slots]

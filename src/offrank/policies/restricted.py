@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
 from ..log.source import Ability, Needs
 from .base import Policy, all_items, refuse_no_column, refuse_no_policy
 
@@ -98,13 +97,13 @@ class Restricted(Policy):
         return self.base.sorts
 
     @final
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         """[n] whether items tie among those that are left to the base policy."""
         rest = self.rest(batch.contexts)
         return self.base.tied(replace(batch, contexts=rest.contexts, shown=Shown(rest.slates(batch.slates))))
 
     @final
-    def sure_slates(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+    def sure_slates(self, contexts: Contexts) -> tuple[Booleans, Integers]:
         """As `Policy.sure_slates`, by the base policy."""
         rest = self.rest(contexts)
         sure, inner = self.base.sure_slates(rest.contexts)
@@ -162,14 +161,14 @@ class Restricted(Policy):
         return both
 
     @final
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         rest = self.rest(contexts)
         known = self.base.fills_slots(rest.contexts)
         filled = rest.contexts.length + (rest.pinned >= 0).sum(axis=1) == contexts.length
         return filled & (np.zeros(len(contexts), np.bool_) if known is None else known)
 
 
-def _impossible(rest: Rest, slates: Integers) -> NDArray[np.bool_]:
+def _impossible(rest: Rest, slates: Integers) -> Booleans:
     """[n, k] where a candidate is shown that cannot be in this slot."""
     place = rest.place[np.arange(len(slates))[:, None], slates]
     wide = slates.shape[1] - rest.pinned.shape[1]
@@ -177,7 +176,7 @@ def _impossible(rest: Rest, slates: Integers) -> NDArray[np.bool_]:
     return (slates >= 0) & np.where(pinned >= 0, slates != pinned, place < 0)
 
 
-def _numbered(kept: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+def _numbered(kept: Booleans) -> tuple[Integers, Integers]:
     """[n, m'] the places of what is kept [n, m], in order, -1 pads; and [n, m] the number of each place, else -1."""
     size = kept.sum(axis=1)
     order = np.argsort(~kept, axis=1, kind="stable")[:, : max(int(size.max(initial=0)), 1)]

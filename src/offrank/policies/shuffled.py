@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import races
 from ..errors import UsageError
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Booleans, Contexts, Floats, Integers
 from ..log.source import Ability, Needs
 from . import _kernels
 from .base import Policy, all_items, refuse_no_policy
@@ -64,7 +63,7 @@ class Shuffled(Spelled, Policy):
         """The columns that this ability reads."""
         return self.base.reads(ability)
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         """[n] whether the base does."""
         found = self.base.fills_slots(contexts)
         return np.zeros(len(contexts), np.bool_) if found is None else found

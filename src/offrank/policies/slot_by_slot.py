@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Booleans, Contexts, Floats, Integers
 from ..log.source import Ability
 from .base import Policy, put_rows, unable
 
@@ -34,14 +33,14 @@ class States:
     """
 
     row: Integers
-    left: NDArray[np.bool_]
+    left: Booleans
     hidden: Integers
     chance: Floats
 
     def __len__(self) -> int:
         return len(self.row)
 
-    def take(self, which: Integers | NDArray[np.bool_]) -> States:
+    def take(self, which: Integers | Booleans) -> States:
         """Some of the states."""
         return States(self.row[which], self.left[which], self.hidden[which], self.chance[which])
 
@@ -196,11 +195,11 @@ class SlotBySlot(Policy):
         return _joined([States(row, inside, np.full(n, number), np.full(n, share)) for number, share in starts])
 
 
-def _inside(contexts: Contexts) -> NDArray[np.bool_]:
+def _inside(contexts: Contexts) -> Booleans:
     return np.asarray(np.arange(contexts.candidates.shape[1]) < contexts.size[:, None])
 
 
-def _divided(states: States, row_is: NDArray[np.bool_]) -> tuple[States, States]:
+def _divided(states: States, row_is: Booleans) -> tuple[States, States]:
     """The states of some rows, and those of the others."""
     mine = row_is[states.row]
     return states.take(mine), states.take(~mine)

@@ -10,9 +10,8 @@ from abc import abstractmethod
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from . import _kernels
 from .base import Policy, all_items
 from .propensities import propensities
@@ -31,7 +30,7 @@ class Sorting(Policy):
         """First rank [n, q] of each item's block, -1 where it is not shown, and the number of its ranks [n, q]."""
 
     @abstractmethod
-    def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def ties(self, contexts: Contexts) -> Booleans:
         """[n] whether any item that it may show ties with another candidate."""
 
     @final
@@ -65,7 +64,7 @@ class Sorting(Policy):
         return RankLaw.blocks(*self._shown_blocks(batch))
 
     @final
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         """[n] whether any item that it may show ties with another candidate."""
         if not batch.complete:
             return self.ties(batch.contexts)
@@ -73,7 +72,7 @@ class Sorting(Policy):
         return np.asarray((width > 1).any(axis=1)) if width.max(initial=1) > 1 else np.zeros(len(batch), np.bool_)
 
     @final
-    def sure_slates(self, contexts: Contexts) -> tuple[NDArray[np.bool_], Integers]:
+    def sure_slates(self, contexts: Contexts) -> tuple[Booleans, Integers]:
         """[n] whether no items tie, and [n, k] the slate there; -1 on pads and where it has no candidate."""
         first, width = self.blocks(contexts, all_items(contexts))
         slates = np.full((len(first), contexts.length.max(initial=0)), -1)

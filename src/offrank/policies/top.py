@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Booleans, Contexts, Floats, Integers
 from ..log.source import Ability, Needs
 from . import _kernels
 from .base import refuse_no_column
@@ -55,14 +54,14 @@ class Top(Spelled, Sorting):
     def turned(self) -> Top:
         return replace(self, ascending=not self.ascending)
 
-    def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def ties(self, contexts: Contexts) -> Booleans:
         depth = np.minimum(contexts.length + 1, contexts.size)  # also with the first that is not shown
         scores, k = self._keys(contexts), contexts.slots + 1
         items, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.bool_)
         _kernels.top_k(scores, contexts.size, depth, np.empty(k), items, found)
         return found
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         return np.ones(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:

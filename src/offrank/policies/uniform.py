@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ..log.source import Ability, Needs
 from .base import Policy, all_items
 from .plackett_luce.laws import sample_rows
@@ -34,7 +33,7 @@ class Uniform(Spelled, Policy):
     def reads(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates"]), exchangeable=True)
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         return np.ones(len(contexts), np.bool_)
 
     shows_all = fills_slots

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ..log.contexts import contexts_of_rows
 from ..log.source import Needs
 from ..policies.base import Policy
@@ -72,7 +71,7 @@ def slate_laws(policy: Policy, batch: LogBatch, draws: int | None, numbers: int 
                 yield from _with_holes(policy, batch, some[~whole], draws, numbers)
 
 
-def _enumerated(policy: Policy, contexts: Contexts, rows: Integers, filled: NDArray[np.bool_]) -> SlateLaw:
+def _enumerated(policy: Policy, contexts: Contexts, rows: Integers, filled: Booleans) -> SlateLaw:
     """The slates with an item in these slots [k] and in no other. Rows have one number of candidates."""
     orders = list(permutations(range(int(contexts.size[rows[0]])), int(filled.sum())))
     slates = np.full((len(orders), len(filled)), -1)

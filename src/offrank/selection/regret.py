@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import UsageError
-from ..log.batch import Floats
+from ..log.batch import Booleans, Floats
 from .candidates import MeasuredModel
 from .click_models import choose
 from .strategies import SIGNS, Metric, Preset, Strategy, strategy
@@ -134,7 +134,7 @@ def _outcomes(models: Sequence[MeasuredModel], out_of_distribution: Mapping[str,
     return [out_of_distribution[one.name] for one in models]
 
 
-def _subsets(models: int, sizes: Sequence[int]) -> NDArray[np.bool_]:
+def _subsets(models: int, sizes: Sequence[int]) -> Booleans:
     """Return the models of each subset [s, m]."""
     members = [one for size in sizes for one in combinations(range(models), size)]
     if not members or not all(members):
@@ -147,12 +147,12 @@ def _subsets(models: int, sizes: Sequence[int]) -> NDArray[np.bool_]:
     return held
 
 
-def _costs(values: ArrayLike, metric: Metric, subsets: NDArray[np.bool_]) -> Floats:
+def _costs(values: ArrayLike, metric: Metric, subsets: Booleans) -> Floats:
     """Return [t, s, m] costs, lower is better; infinite outside the subset, so that larger tops keep all of it."""
     return np.where(subsets, SIGNS[metric] * np.asarray(values, dtype=np.float64)[:, None, :], np.inf)
 
 
-def _top(costs: Floats, size: int) -> NDArray[np.bool_]:
+def _top(costs: Floats, size: int) -> Booleans:
     """Return those no worse than the last of the top [t, s, m]."""
     last = min(size, costs.shape[-1]) - 1
     return np.asarray(costs <= np.sort(costs, axis=-1)[..., last, None])

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..language.spelling import Spelled
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Booleans, Contexts, Floats, Integers
 from ..log.source import Ability, Needs
 from ..policies.base import Policy, unable
 from ..policies.sorting import Sorting
@@ -70,7 +69,7 @@ class InOrder(Spelled, Sorting):
         rank = np.take_along_axis(np.argsort(order, axis=1, kind="stable"), np.maximum(items, 0), axis=1)
         return np.where((items >= 0) & (rank < contexts.length[:, None]), rank, -1), np.ones_like(rank)
 
-    def ties(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def ties(self, contexts: Contexts) -> Booleans:
         return np.zeros(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:

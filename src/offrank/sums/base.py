@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..log.batch import Floats, Integers, Labels
+from ..log.batch import Floats, Integers, Labels, Naturals
 from ..log.source import Needs
 
 
@@ -78,13 +77,13 @@ class Sample:
     """
 
     columns: Floats
-    key: NDArray[np.uint64]
-    clusters: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
+    key: Naturals
+    clusters: Mapping[str, Naturals] = field(default_factory=dict)
     summed: Takeable | None = None
     groups: Labels | None = None
 
     @classmethod
-    def of(cls, values: Floats, key: NDArray[np.uint64], *more: Any, **named: Any) -> Sample:
+    def of(cls, values: Floats, key: Naturals, *more: Any, **named: Any) -> Sample:
         """Of the values [n, d] of rows; the rest is as in the class."""
         return cls(np.ascontiguousarray(values.T), key, *more, **named)
 

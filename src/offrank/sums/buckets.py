@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Floats
+from ..log.batch import Floats, Naturals
 from . import _kernels
 from .base import Fold, Sample, total
 from .totals import Products, with_products
@@ -28,7 +27,7 @@ class ClusterSums:
     codes: [g] of the clusters, ascending; None where the lines are hash buckets. buckets: how many there may be.
     """
 
-    codes: NDArray[np.uint64] | None
+    codes: Naturals | None
     sums: Floats
     buckets: int = BUCKETS
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.source import Needs, refuse_unknown_clusters
@@ -98,7 +97,7 @@ class World:
         """Return the same as a log of one part."""
         return MemorySource((self.batch(logging),))
 
-    def contexts(self, which: NDArray[np.int64]) -> Contexts:
+    def contexts(self, which: Integers) -> Contexts:
         """Return the contexts of situations which[n], padded to the widest situation of the world."""
         situations, widest = self.situations, self._widest
         size = np.array([situation.size for situation in situations])[which]

@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AbilityError, UsageError
 from ...findings.row import EstimatorKind
 from ...language.assumptions import ADDITIVE
-from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ...log.contexts import content, distinct
 from ...log.hashing import hashes
 from ...log.source import Ability
@@ -201,7 +200,7 @@ def frequencies(slates: Integers, candidates: int) -> Floats:
     return counts
 
 
-def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
+def fills_slots(policy: Policy, contexts: Contexts) -> Booleans:
     """[n] whether the policy certainly shows a candidate in every slot.
 
     A written ranking may be short, or name items that are not candidates: then additive rewards do

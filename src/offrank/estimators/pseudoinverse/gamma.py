@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SupportError
-from ...log.batch import Floats, Integers
+from ...log.batch import Booleans, Floats, Integers
 from . import _kernels
 from ._kernels import ILL_CONDITIONED, TOLERANCE
 
@@ -35,7 +34,7 @@ class Inverse:
     """
 
     matrix: Floats
-    possible: NDArray[np.bool_]
+    possible: Booleans
     null: Floats
     whole: bool
     candidates: int
@@ -63,7 +62,7 @@ class Inverse:
         """
         return np.asarray(self.matrix[shown].sum(axis=1) * reward[:, None])
 
-    def supports(self, wanted: Floats | Integers) -> NDArray[np.bool_]:
+    def supports(self, wanted: Floats | Integers) -> Booleans:
         """[n] whether q lies in the range of Gamma, so that additive rewards identify its value.
 
         Weaker than requiring that every slate of the target is possible (Assumption 2), and all that
@@ -165,7 +164,7 @@ def pseudoinverse(gamma: Floats) -> Inverse:
     return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), whole=False, candidates=m)
 
 
-def _known_null(possible: NDArray[np.bool_]) -> Floats:
+def _known_null(possible: Booleans) -> Floats:
     """[possible, d] orthonormal vectors orthogonal to every slate: constants per slot (and per item) of sum zero.
 
     If each item is possible in all slots or none, and there are as many slots as such items, every slate shows
@@ -244,7 +243,7 @@ def _orthonormal(vectors: Floats) -> Floats:
     return np.ascontiguousarray(np.linalg.qr(vectors)[0])
 
 
-def _embed(matrix: Floats, possible: NDArray[np.bool_]) -> Floats:
+def _embed(matrix: Floats, possible: Booleans) -> Floats:
     """The matrix with zeros at the impossible coordinates."""
     if possible.all():
         return np.ascontiguousarray(matrix)
@@ -253,7 +252,7 @@ def _embed(matrix: Floats, possible: NDArray[np.bool_]) -> Floats:
     return out
 
 
-def _embed_rows(vectors: Floats, possible: NDArray[np.bool_]) -> Floats:
+def _embed_rows(vectors: Floats, possible: Booleans) -> Floats:
     out = np.zeros((len(possible), vectors.shape[1]))
     out[possible] = vectors
     return out
@@ -307,7 +306,7 @@ class UniformInverse:
         """[n, m k] Gamma^+ q."""
         return solve_uniform(wanted.reshape(-1, self.candidates, self.slots)).reshape(wanted.shape)
 
-    def supports(self, wanted: Floats) -> NDArray[np.bool_]:
+    def supports(self, wanted: Floats) -> Booleans:
         """[n] whether q fills every slot alike, and every item where all are shown."""
         law = wanted.reshape(-1, self.candidates, self.slots)
         even = np.ptp(law.sum(axis=1), axis=1) < TOLERANCE

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AbilityError
-from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
+from ...log.batch import Booleans, Contexts, Floats, Integers, LogBatch, RunCache
 from ...log.contexts import content, distinct
 from ...policies.base import Policy
 from .cache import SizedCache
@@ -123,7 +122,7 @@ class Case:
             out[~few] = Inverses(self._inverses(groups)).weights(place, wanted[~few], shown[~few])
         return out
 
-    def _few_targets(self, which: Integers, wanted: Floats | Integers) -> NDArray[np.bool_]:
+    def _few_targets(self, which: Integers, wanted: Floats | Integers) -> Booleans:
         """[n] whether a row's inverse is not known and its context has few targets here."""
         groups, place = np.unique(which, return_inverse=True)
         few = ~np.array(self._made.known([self.keys[group] for group in groups.tolist()]), np.bool_)[place]

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import EmptyLogError, UsageError
 from ...language.argument import interval_level
-from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
+from ...log.batch import Booleans, Contexts, Floats, Integers, LogBatch, RunCache
 from ...log.contexts import distinct
 from ...policies.base import Policy
 from ...policies.registry import policy as named_policy
@@ -81,7 +80,7 @@ class ContextOverlap:
 
     sigma2: Floats
     rho: Floats
-    supported: NDArray[np.bool_]
+    supported: Booleans
     sampling: Floats
 
 
@@ -171,7 +170,7 @@ def _dense(wanted: Floats | Integers, width: int) -> Floats:
     return law
 
 
-def _per_target(inverse: Inverse | UniformInverse, law: Floats, slots: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _per_target(inverse: Inverse | UniformInverse, law: Floats, slots: int) -> tuple[Floats, Floats, Booleans]:
     """sigma^2, rho and support of expected indicators law [t, m k]."""
     supported = inverse.supports(law)
     weights = inverse.solve(law)

@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...log.batch import Floats, Integers
+from ...log.batch import Booleans, Floats, Integers
 from . import _kernels
 
 Assignment = Literal["greedy", "exact"]
@@ -100,6 +99,6 @@ class Assigned:
         return np.where(same, 1 / np.maximum(count, 1)[:, None, :], 0.0)
 
     @property
-    def tied(self) -> NDArray[np.bool_]:
+    def tied(self) -> Booleans:
         """[n] whether ties leave open which slate is shown."""
         return np.asarray((self.classes[2] > 1).any(axis=1))

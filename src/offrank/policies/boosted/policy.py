@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...language.spelling import Spelled
-from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ...log.source import Ability, Needs
 from ...sums.fingerprint import Fingerprint
 from ..base import Policy
@@ -105,7 +104,7 @@ class Boosted(Spelled, Policy):
         law = self._law(contexts)
         return law.rank_probs(items) if isinstance(law, Assigned) else ranker(self.greedy).rank_probs(law, items)
 
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         law = self._law(batch.contexts)
         return law.tied if isinstance(law, Assigned) else ranker(self.greedy).tied(replace(batch, contexts=law))
 

@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...language.spelling import Spelled
-from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ...log.source import Ability, Needs
 from ...sums.fingerprint import Fingerprint
 from ..base import Policy
@@ -81,7 +80,7 @@ class Linear(Spelled, Policy):
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         return ranker(self.greedy).rank_probs(self._scored(contexts), items)
 
-    def tied(self, batch: LogBatch) -> NDArray[np.bool_]:
+    def tied(self, batch: LogBatch) -> Booleans:
         return ranker(self.greedy).tied(replace(batch, contexts=self._scored(batch.contexts)))
 
     def _scored(self, contexts: Contexts) -> Contexts:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import UsageError
 from ...language.spelling import Spelled
-from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ...log.source import Ability, Needs
 from ..base import Policy, refuse_no_column, unable
 from ..registry import POLICIES
@@ -65,10 +64,10 @@ class PlackettLuce(Spelled, Policy):
         weights: frozenset[str] = frozenset() if self.log else column
         return Needs(frozenset(["candidates"]), scores=column, weights=weights, exchangeable=True)
 
-    def fills_slots(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def fills_slots(self, contexts: Contexts) -> Booleans:
         return np.ones(len(contexts), np.bool_)
 
-    def shows_all(self, contexts: Contexts) -> NDArray[np.bool_]:
+    def shows_all(self, contexts: Contexts) -> Booleans:
         """As `Policy.shows_all`, from the sums of the smallest weights.
 
         Whichever i others are left, an item is not drawn with a probability of at least S / (largest weight + S), where

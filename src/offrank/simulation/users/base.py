@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...clicks.laws import ClickLaw
 from ...errors import UsageError
 from ...language.spelling import Spelled
-from ...log.batch import Contexts, Floats, Integers
+from ...log.batch import Booleans, Contexts, Floats, Integers
 from ...log.source import Needs
 from ..judged_queries import Preset
 
@@ -73,7 +72,7 @@ class Seen:
     """What a user sees of slates: grade [n, k], 0 if nothing is shown, and shown [n, k]."""
 
     grade: Floats
-    shown: NDArray[np.bool_]
+    shown: Booleans
 
     def of(self, values: Floats, elsewhere: float = 0.0) -> Floats:
         """Return values where an item is shown, and `elsewhere` otherwise [n, k]."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...log.batch import Floats, Integers
+from ...log.batch import Booleans, Floats, Integers
 from . import _kernels
 
 LOWEST = 0.1
@@ -33,7 +32,7 @@ class Fading:
 
     attraction: Floats
     satisfaction: Floats | None
-    shown: NDArray[np.bool_]
+    shown: Booleans
     gamma: float
     noise: float = 0.0
     kept: Floats | None = None
