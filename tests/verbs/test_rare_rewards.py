@@ -239,3 +239,24 @@ def test_rows_that_agree_to_the_last_digit_do_not_blow_up_the_error(seed: int) -
     errors = [one.standard_error for part in found.groups.values() for one in part.given.values()]
     assert len(errors) > 3
     assert not any(1e3 < one < math.inf for one in errors)
+
+
+def test_without_a_weighted_reward_the_interval_is_that_of_one() -> None:
+    """One of five items is always shown, 800 times of 4,000, without a click; the other four have ten."""
+    item, rate = np.arange(4000) % 5, 10 / 4000
+    columns = {"slate": item[:, None].tolist(), "clicks": ((item == 4) & (np.arange(4000) < 50))[:, None].tolist()}
+    table = pa.table(columns | {"candidates": [list(range(5))] * 4000, "new": [[1.0, 0, 0, 0, 0]] * 4000})
+    found = offrank.evaluate(table, TARGET, "uniform", "ips", interval="normal")["ips"]
+    error = 5 * math.sqrt((1 - rate) / (4000 * 3999))  # one more reward at weight 5
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.standard_error == pytest.approx(error, rel=1e-9)
+    assert found.high == pytest.approx(Z * error, rel=1e-9)
+    (few,) = [one for one in found.warnings if one.code == "few-rewards"]
+    assert few.severity == "serious"
+    assert "that of a single one" in few.message
+
+
+def test_without_any_reward_nothing_tells_how_many_there_may_be() -> None:
+    found = offrank.evaluate(log().set_column(2, "clicks", pa.array([[0.0]] * 5000)), TARGET, LOGGING, "ips")["ips"]
+    assert (found.low, found.high) == (0.0, 0.0)
+    assert "has no width" in found.warnings[0].message

@@ -117,8 +117,10 @@ def small_ess_share(found: Row) -> Statement | None:
 )
 def few_rewards(found: Row) -> Statement:
     if found.effective_rewards == 0:
+        wide = found.estimate.high > found.estimate.low
         return serious(
-            "No impression with weight under this policy has a reward, so the interval has no width.",
+            "No impression with weight under this policy has a reward: the interval "
+            f"{'is that of a single one' if wide else 'has no width'}.",
             "Log more: the value is close to zero, but this log cannot say how close.",
         )
     message = f"The estimate is based on about {found.effective_rewards * found.ess_ratio:.0f} rewarded impressions."

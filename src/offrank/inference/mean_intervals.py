@@ -95,7 +95,7 @@ class Inference:
         stretch = error / plain if plain > least else 1.0
         one = Side(error, skewness)
         seen = self._with_unseen(one, stretch * influence) if self.tails else (one, one)
-        ends = with_rare(seen, self.rare, stretch * influence, self.sums) if self.rare and error > least else seen
+        ends = with_rare(seen, self.rare, stretch * influence, self.sums) if self.rare and (error > least or not each) else seen
         quantile = student(0.5 + level / 2, freedom)
         known = Sampling(value, error, n, level, quantile, freedom, skewness, span, *ends, draws, stretch)
         found = INTERVALS[self.method].make(known)
@@ -266,7 +266,7 @@ class Inference:
 def _with_error(found: Interval, of: Sampling, seen: tuple[Side, Side]) -> Interval:
     """The interval, of whatever kind, with the error of rewards that are too rare for their weights. seen: without."""
     sides = of.lower, of.upper
-    share = min(one.error / side.error for one, side in zip(seen, sides, strict=True))
+    share = min(one.error / side.error if side.error else 1.0 for one, side in zip(seen, sides, strict=True))
     low, high = (of.value + sign * of.quantile * side.error for sign, side in zip((-1, 1), sides, strict=True))
-    error = found.standard_error / share
+    error = found.standard_error / share if share else max(of.lower.error, of.upper.error)  # 0: no reward has weight
     return replace(found, low=min(found.low, low), high=max(found.high, high), standard_error=error, seen=share)

@@ -171,11 +171,11 @@ def with_rare(sides: tuple[Side, Side], rare: tuple[Rare, ...], influence: Float
             towards = size if end else -size
             if not (towards > 0 or one.signed):
                 continue
-            square = count * (size / side.error) ** 2 / (n * (n - 1)) if side.error > 0 else 0.0
-            if LEAST_RAISED < square < math.inf:
-                error = side.error * math.sqrt(1 + square)
+            added, before = count * size**2 / (n * (n - 1)), side.error**2  # 0 where no reward is weighted
+            if LEAST_RAISED * before < added < math.inf:
+                error = math.sqrt(before + added)
                 cube = count * (abs(size) / (n * error)) ** 3 * (1 if end else -1)
-                more = Side(error, side.skewness * (1 + square) ** -1.5 + cube)
+                more = Side(error, side.skewness * (side.error / error) ** 3 + cube)
                 raised[end] = max(raised[end], more, key=_ERROR)
     return raised[0], raised[1]
 
