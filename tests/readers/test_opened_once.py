@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import gzip
+import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ import pytest
 import offrank
 from offrank.readers import opening
 from offrank.readers.csv_json import CsvJsonTable
+from offrank.readers.files import Files
 
 ROWS = {
     "search": [f"s{at // 3}" for at in range(60)],
@@ -73,3 +77,15 @@ def test_an_iterator_keeps_its_first_rows() -> None:
     rows = [{"slate": ["a", "b"], "tapped": [at % 2, 0]} for at in range(4)]
     batches = pa.Table.from_pylist(rows).to_batches(max_chunksize=1)
     assert sum(map(len, offrank.read_log(iter(batches)).batches(0))) == 4
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_who_reads_ahead_holds_no_number_that_the_next_file_gets(packed: bool, tmp_path: Path) -> None:
+    """Arrow's own local streams are closed while its threads are about to read by their number: see `Files.open`."""
+    path = tmp_path / "log.csv"
+    path.write_bytes(gzip.compress(b"a\n1\n") if packed else b"a\n1\n")
+    with Files((str(path),)).open(str(path)) as stream:
+        held = [one for one in gc.get_objects() if isinstance(one, io.BufferedReader) and one.name == str(path)]
+        assert len(held) == 1
+        assert stream.read() == b"a\n1\n"
+    assert held[0].closed

@@ -95,7 +95,11 @@ class Inference:
         stretch = error / plain if plain > least else 1.0
         one = Side(error, skewness)
         seen = self._with_unseen(one, stretch * influence) if self.tails else (one, one)
-        ends = with_rare(seen, self.rare, stretch * influence, self.sums) if self.rare and (error > least or not each) else seen
+        ends = (
+            with_rare(seen, self.rare, stretch * influence, self.sums)
+            if self.rare and (error > least or not each)
+            else seen
+        )
         quantile = student(0.5 + level / 2, freedom)
         known = Sampling(value, error, n, level, quantile, freedom, skewness, span, *ends, draws, stretch)
         found = INTERVALS[self.method].make(known)

@@ -60,12 +60,16 @@ class Files:
     def open(self, path: str) -> Any:
         """Open a file as a stream, which is unpacked if its first bytes say so, whatever its name.
 
-        It is not memory-mapped: readers of text read ahead in threads of their own, also while a stream is closed.
+        Readers of text read ahead in threads of their own, also while a stream is closed: of a mapped file that is a
+        crash, and of Arrow's local streams a block of whatever is opened next. Python's files wait for each other.
         """
         if path in self.held:
             return pa.BufferReader(self.held[path])
-        system = pafs.LocalFileSystem() if self.local else self.system
-        return system.open_input_stream(path, compression=self.packed(path))
+        packed = self.packed(path)
+        if not self.local:
+            return self.system.open_input_stream(path, compression=packed)
+        file = pa.PythonFile(Path(path).open("rb"), mode="r")
+        return pa.CompressedInputStream(file, packed) if packed else file
 
     def packed(self, path: str) -> str | None:
         """Return how a file is packed; None if it is not."""
