@@ -68,7 +68,7 @@ class Files:
         packed = self.packed(path)
         if not self.local:
             return self.system.open_input_stream(path, compression=packed)
-        file = pa.PythonFile(Path(path).open("rb"), mode="r")
+        file = pa.PythonFile(Path(path).open("rb"), mode="r")  # noqa: SIM115  closed with the stream
         return pa.CompressedInputStream(file, packed) if packed else file
 
     def packed(self, path: str) -> str | None:
