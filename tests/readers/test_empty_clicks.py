@@ -13,7 +13,7 @@ import pytest
 import offrank
 from offrank.errors import LogError, RowError
 from offrank.log.source import Needs
-from offrank.readers.roles.unnamed import like_clicks
+from offrank.readers.roles.columns import like_clicks
 from tests.cli.commands import call
 
 ROWS = 60

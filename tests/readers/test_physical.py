@@ -200,7 +200,7 @@ def test_tables_of_databases(make: Callable[..., Path], plain, tmp_path: Path) -
         open_table(f"{path}:nix")
     single = make(tmp_path / "single", views=False)
     assert contents(offrank.read_log(single), NEEDED) == plain["wide"]
-    assert Beginning.of(f"{path}:log").rows.num_rows == 8
+    assert Beginning(f"{path}:log").rows.num_rows == 8
 
 
 def shop(path: Path, clicks: str, of_duckdb: bool) -> list[str]:
@@ -319,7 +319,7 @@ def test_a_file_of_5_gigabytes_is_described_by_its_beginning(form: str, tmp_path
     with (tmp_path / "log").open("r+b") as file:
         file.truncate(5 << 30)  # the rest is a hole, whose bytes are no rows: whoever reads it fails
     begun = time.monotonic()
-    beginning = Beginning.of(tmp_path / "log")
+    beginning = Beginning(tmp_path / "log")
     assert time.monotonic() - begun < 5
     assert beginning.rows is not None
     assert beginning.rows.num_rows >= 50_000
@@ -329,6 +329,6 @@ def test_of_long_rows_few_are_looked_at(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("offrank.readers.tables.FIRST_BYTES", 1 << 20)
     cells = json.dumps(list(range(2000)))
     (tmp_path / "log.csv").write_text("slate,clicks\n" + f'"{cells}","[0]"\n' * 500)
-    beginning = Beginning.of(tmp_path / "log.csv")
+    beginning = Beginning(tmp_path / "log.csv")
     assert beginning.rows is not None
     assert 50 <= beginning.rows.num_rows < 250

@@ -42,7 +42,7 @@ def test_it_is_known_and_answers_as_our_own_form(name: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_no_other_standard_knows_it(name: str, tmp_path: Path) -> None:
-    beginning = Beginning.of(MAKERS[name](tmp_path)[0])
+    beginning = Beginning(MAKERS[name](tmp_path)[0])
     assert [one for one in READERS if READERS[one].fitting(beginning) is not None] == [name.split(maxsplit=1)[0]]
 
 
@@ -222,7 +222,7 @@ def test_what_is_like_a_standard_is_not_taken_for_it(tmp_path: Path) -> None:
     typed = {"session_id:token": [1, 1], "user_id:token": [1, 1], "item_id:token": [1, 2], "position:float": [1, 2]}
     for columns in (model, several, ranked, typed, {"action": [1], "reward": [2]}):
         table = pa.table(columns)
-        beginning = Beginning.of(table)
+        beginning = Beginning(table)
         assert [one for one in READERS if READERS[one].fitting(beginning) is not None] == []
     with pytest.raises(OffrankError):
         offrank.read_log({"action": [1], "reward": [2]})

@@ -12,7 +12,6 @@ from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, RowErro
 from ..log.source import Needs, Source
 from ..policies.registry import policy
 from ..readers.beginning import Beginning
-from ..readers.clicked_indices import column_of
 from ..readers.described import Described
 from ..readers.description import Description
 from ..readers.files import is_paths
@@ -20,6 +19,7 @@ from ..readers.log import is_open
 from ..readers.log_columns import LogColumn, first_look
 from ..readers.long import LongLog
 from ..readers.protection import has_checksums
+from ..readers.roles.clicked_index import column_of
 from ..readers.sampling import sampled
 from ..readers.wide import ReadOptions, WideLog
 from ..readers.without_slates import lacks_lists
@@ -174,7 +174,7 @@ def _several(described: Described, error: OffrankError) -> UnreadTable:
     """
     columns, beginning, kind = list[LogColumn](), described.beginning, described.format
     for each in beginning.several[:_DESCRIBED_FILES]:
-        rows, where = Beginning.of(each, kind).rows, each if isinstance(each, str) else each.describe()
+        rows, where = Beginning(each, kind).rows, each if isinstance(each, str) else each.describe()
         if rows is not None and rows.num_rows:
             columns += [replace(one, name=f"{one.name} ({Path(where).name})") for one in first_look(rows)]
     if not columns:

@@ -18,24 +18,11 @@ from .unfolding import unfolded
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """What is looked at of a source: nothing is read before it is asked for, and nothing twice.
+class Beginning(Opened):
+    """What is looked at of a source: nothing is read before it is asked for, and nothing twice."""
 
-    opened: the source, for whoever reads it afterwards.
-    """
-
-    opened: Opened
-
-    @classmethod
-    def of(cls, source: Any, kind: Any = None, *, empty: bool = False, where: str | None = None) -> Beginning:
-        """Look at a source. kind, empty: as `open_table` takes them. where: a filter of its rows."""
-        refuse_too_long(source)
-        return cls(Opened(source, kind, empty, where))
-
-    @property
-    def source(self) -> Any:
-        """Where it is, as it was given."""
-        return self.opened.source
+    def __post_init__(self) -> None:
+        refuse_too_long(self.source)
 
     @property
     def table(self) -> Table | None:
@@ -53,15 +40,15 @@ class Beginning:
         Raises:
             OffrankError: it is none.
         """
-        return unfolded(self.opened.table, said, self._few_rows)
+        return unfolded(self.stored, said, self._few_rows)
 
     def _few_rows(self, table: Table, *which: Any) -> pa.Table:
         """Return `few_rows` of unfolding, read once of what was opened."""
-        return self._few(*which) if table is self.opened.table else few_rows(table, *which)
+        return self._few(*which) if table is self.stored else few_rows(table, *which)
 
     @cached_property
     def _few(self) -> Callable[..., pa.Table]:
-        return cache(partial(few_rows, self.opened.table))
+        return cache(partial(few_rows, self.stored))
 
     def rows_as(self, table: Table) -> pa.Table | None:
         """Return the first rows of the source as this table has them, if they were read so; None if not."""
@@ -87,7 +74,7 @@ class Beginning:
     def several(self) -> Sequence[str | Table]:
         """Its files, or its tables where it has no files; none where it is one."""
         try:
-            found: Sequence[str | Table] = self.paths or self.opened.tables
+            found: Sequence[str | Table] = self.paths or self.tables
         except OffrankError:
             return ()
         return found if len(found) > 1 else ()
@@ -120,6 +107,6 @@ class Beginning:
     @cached_property
     def _files(self) -> Files | None:
         try:
-            return find(self.source, empty=self.opened.empty) if is_paths(self.source) else None
+            return find(self.source, empty=self.empty) if is_paths(self.source) else None
         except (OffrankError, OSError):
             return None

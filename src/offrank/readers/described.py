@@ -17,7 +17,6 @@ from ..log.source import Source, engine_of
 from ..wording import ColumnNames, Option, Wording, joined
 from . import flat
 from .beginning import Beginning
-from .clicked_indices import clicks_of_places, column_of, spelled
 from .column_sets import told_of_all
 from .composite_ids import asked_of_pages, composed, composed_rows, ids_together, of_pages
 from .conversions import ClicksAs
@@ -29,10 +28,11 @@ from .long import LongLog
 from .opening import SUFFIXES, passed_over, sound
 from .refusal import not_joined, not_understood
 from .roles import long, wide
+from .roles.clicked_index import clicks_of_places, column_of, spelled
 from .roles.columns import groups_of
 from .roles.names import CALLED, closeness, may_group
-from .roles.scattered import scattered_roles
 from .row_filter import filtered
+from .sampling import scattered_roles
 from .tables import FIRST_ROWS, Table, all_pieces, few_rows, first_rows, may_be_null, once_only, refuse_mixed
 from .unfolding import UnfoldedTable, in_order, unfolded
 from .wide import ReadOptions, WideLog, lacks_candidates
@@ -57,7 +57,7 @@ class Described:
     @classmethod
     def of(cls, source: Any, format: str | Reader | None, said: Mapping[str, str], how: ReadOptions) -> Described:  # noqa: A002
         """Look at what `read_log` takes, whatever its shape."""
-        return cls(Beginning.of(source, format, empty=how.skip_broken_files, where=how.where), format, said, how)
+        return cls(Beginning(source, format, empty=how.skip_broken_files, where=how.where), format, said, how)
 
     @cached_property
     def standard(self) -> Reader | None:
@@ -159,8 +159,8 @@ class Described:
         fixed = UsageError(f"the columns of the {reader} format are fixed", Wording("omit {}", Option("columns")))
         if said and not reader.general:
             raise fixed
-        found: _Log = reader(beginning.opened if reader.of_tables else beginning.source, invalid=how.invalid)
-        if how.where is not None and (beginning.opened.tables or not reader.of_tables):  # which opens no filtered table
+        found: _Log = reader(beginning if reader.of_tables else beginning.source, invalid=how.invalid)
+        if how.where is not None and (beginning.tables or not reader.of_tables):  # which opens no filtered table
             found = replace(found, stored=filtered(found.table, how.where))
         own = found.renamed
         if any(own.get(role, name) != name for role, name in said.items()):
@@ -173,14 +173,14 @@ class Described:
     def _by_columns(self, renamed: Mapping[str, str]) -> _Log:
         """Open it by columns that have the names of roles, or that are known as theirs."""
         beginning, how = self.beginning, self.how
-        table, left_out = sound(beginning.opened.table) if how.skip_broken_files else (beginning.opened.table, {})
+        table, left_out = sound(beginning.stored) if how.skip_broken_files else (beginning.stored, {})
         if folders_in(beginning.source):
-            left_out |= {f"{NO_TABLE} {path}": 1 for path in passed_over(beginning.source, beginning.opened.kind)}
+            left_out |= {f"{NO_TABLE} {path}": 1 for path in passed_over(beginning.source, beginning.kind)}
         if not table.parts():
             raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
         plain = unfolded(table, renamed) if how.skip_broken_files else beginning.unfolded(renamed)
         rows = beginning.rows_as(plain)
-        refuse_mixed(beginning.opened.table, (renamed.get(role, role) for role in _IDS))
+        refuse_mixed(beginning.stored, (renamed.get(role, role) for role in _IDS))
         table = composed(plain, renamed)
         renamed = _places_said(table, renamed, rows)
         table = clicks_of_places(table, renamed)

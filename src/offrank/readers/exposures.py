@@ -143,7 +143,7 @@ def with_exposures(beginning: Beginning) -> Beginning:
     if not isinstance(beginning.source, list | tuple) or len(beginning.source) != 2:
         return beginning
     try:
-        tables = [unfolded(table) for table in beginning.opened.tables]
+        tables = [unfolded(table) for table in beginning.tables]
     except OffrankError:
         return beginning
     found = [exposure_columns(table.names) for table in tables]
@@ -158,7 +158,7 @@ def with_exposures(beginning: Beginning) -> Beginning:
         made += "_"
     joined = ExposedLists(shown, exposures, made, by, user, _times(shown, exposures))
     first_rows(joined, (made,))  # what does not fit is said here: whoever looks at a table takes it for none
-    return Beginning.of(joined, where=beginning.opened.where)
+    return Beginning(joined, where=beginning.where)
 
 
 def _user(names: tuple[str, ...], same: str) -> str:

@@ -71,7 +71,7 @@ def open_table(source: Any, kind: Any = None, *, empty: bool = False) -> Table:
         OffrankError: it cannot be read, or is not a table. LogError: two columns have the same name.
     """
     if isinstance(source, Opened):
-        return source.table
+        return source.stored
     if hasattr(type(source), "pieces") and not hasattr(type(source), "batches"):  # which a log has
         return source
     return _read(_table(source, kind if kind in SUFFIXES.values() else None, empty))
@@ -90,7 +90,7 @@ class Opened:
     where: str | None = None
 
     @property
-    def table(self) -> Table:
+    def stored(self) -> Table:
         """The source as a plain table.
 
         Raises:

@@ -46,7 +46,7 @@ def not_joined(beginning: Beginning, error: OffrankError) -> OffrankError:
     if without is not None:
         return ColumnError(without.lacks, without.remedy)
     try:
-        tables = beginning.opened.tables if isinstance(error, ColumnError | UsageError) else []
+        tables = beginning.tables if isinstance(error, ColumnError | UsageError) else []
         if len(tables) != 2:
             return _of_sets(tables, error)
         for table in tables:

@@ -225,7 +225,7 @@ def _files(beginning: Beginning) -> Sequence[Beginning]:
     """Return the beginning of each file; none of too many."""
     if len(beginning.paths) < 2:
         return [beginning]
-    return [Beginning.of(path) for path in beginning.paths] if len(beginning.paths) <= LOOKED_AT else []
+    return [Beginning(path) for path in beginning.paths] if len(beginning.paths) <= LOOKED_AT else []
 
 
 def _of_runs(runs: Sequence[str], qrels: str) -> Description:

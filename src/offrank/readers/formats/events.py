@@ -93,7 +93,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         kinds = {name: value for name, value in kinds.items() if (name, value) != ("clicked", "click")}
         return None if said is None else kinds | said
     try:
-        two = _two(beginning.opened)
+        two = _two(beginning)
     except OffrankError:
         return None
     rows_of_two = [first_rows(table) for table in two]
@@ -213,7 +213,7 @@ def ubi(
 @ubi.recognised
 def _is_ubi(beginning: Beginning) -> Mapping[str, Any] | None:
     try:
-        queries, happened = _of_ubi(beginning.opened, "")
+        queries, happened = _of_ubi(beginning, "")
     except OffrankError:
         return None
     known = "query_id" in queries.names and any(name in queries.names for name in _HITS)

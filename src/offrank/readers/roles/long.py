@@ -24,12 +24,12 @@ from .columns import (
     alike,
     always_falls,
     is_constant,
+    like_clicks,
     like_probabilities,
     of_values,
     share_of_repeats,
 )
 from .runs import Positioned, positioned, runs
-from .unnamed import like_clicks
 
 _NO_LISTS = "no column is an id that repeats with positions from 1 or 0"
 _LOG_LISTS = "log an id for every list shown, and the position of each of its items"

@@ -14,16 +14,14 @@ from ...log.batch import Floats
 from ...log.rules import DUPLICATE
 from ...wording import ColumnNames, Wording
 from .. import conversions, flat
-from ..clicked_indices import place_lists, spelled
 from ..conversions import ClicksAs, lists_of_one
 from ..description import Description, Unsettled
 from ..flat import Lists
 from ..json_text import ONE_KIND, BadCell
 from . import names
 from .choice import Roles
-from .clicked_index import called_as_place, tops_of
-from .columns import FEW, always_falls, by_first, like_draws, like_probabilities, of_values
-from .unnamed import like_clicks
+from .clicked_index import called_as_place, place_lists, spelled, tops_of
+from .columns import FEW, always_falls, by_first, like_clicks, like_draws, like_probabilities, of_values
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
 _NOT_IDS = "column 'slate' does not contain a list of distinct ids in each row: the items shown"
