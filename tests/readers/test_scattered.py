@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from offrank.readers.opening import open_table
-from offrank.readers.roles.scattered import scattered_roles
+from offrank.readers.sampling import scattered_roles
 from offrank.readers.tables import first_rows
 
 LISTS, SLOTS = 9000, 5

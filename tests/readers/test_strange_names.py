@@ -10,8 +10,8 @@ import offrank
 from benchmarks._strangers import Form, wide_log, written
 from offrank.inspection.unread_table import UnreadTable
 from offrank.readers.long import LongLog
+from offrank.readers.roles.columns import like_clicks
 from offrank.readers.roles.names import closeness
-from offrank.readers.roles.unnamed import like_clicks
 from offrank.readers.wide import WideLog
 
 

@@ -90,7 +90,9 @@ def _looked(
     seen, law, rows = look_through(source, how)
     logging = logging or (found.logging if found is not None else "") or None
     if logging is not None and (logging != seen.logging.named or not seen.logging.known):
-        seen = _confirmed(seen, repr(policy(logging)))
+        said_law = repr(policy(logging))
+        if not any(one.against and repr(one.policy) == said_law for one in seen.drawn):  # which the log contradicts
+            seen = replace(seen, logging=replace(seen.logging, policy=said_law, confirmed=True))
     seen = replace(seen, sample=sample, **said)
     if found is not None:
         seen = replace(seen, format=found.format or seen.format, read_as=found.said)
@@ -124,13 +126,6 @@ def _path(log: Any) -> str | list[str] | None:
     if not is_paths(log):
         return None
     return fspath(log) if isinstance(log, str | PathLike) else [*map(fspath, log)]
-
-
-def _confirmed(seen: Inspection, said: str) -> Inspection:
-    """Return the same with the policy that a person names, unless the log contradicts it."""
-    if any(one.against and repr(one.policy) == said for one in seen.drawn):
-        return seen
-    return replace(seen, logging=replace(seen.logging, policy=said, confirmed=True))
 
 
 def _unread(described: Described, error: OffrankError) -> UnreadTable:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -12,7 +13,8 @@ from ..checks.logged_by import LoggedBy
 from ..checks.overview import Overview
 from ..checks.propensities import Agreement
 from ..frames import Plain, plain
-from ..language.formatting import finite
+from ..language.files import write_text
+from ..language.formatting import finite, printable
 from ..language.outputs import refuse_result
 from ..language.registry import Later
 from ..language.spelling import spell
@@ -29,7 +31,6 @@ from ..report.document import Document
 from ..report.printable import Printed
 from ..sums.estimate import Caution
 from ..wording import command_line
-from .mapping_file import write_mapping
 
 page = Later(".page", __package__)  # which is of inspections
 
@@ -275,3 +276,18 @@ class Inspection(Printed, Plain):
         return found
 
     __repr__ = Printed.__str__
+
+
+def write_mapping(mapping: Mapping[str, Any], source: str, path: str | PathLike[str]) -> None:
+    """Write a mapping as TOML. mapping: options, and `columns` by role; source: where the table is, for a comment."""
+    options, columns = {**mapping}, mapping["columns"]
+    del options["columns"]
+    lines = [f"# How the columns of {printable(source)} are read; for --config of any verb."]
+    lines += [*_toml(options), *(["", "[columns]", *_toml(columns)] if columns else [])]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _toml(values: Mapping[str, Any]) -> Iterator[str]:
+    # A JSON string is also a TOML string, but for the character of the key "delete".
+    texts = ((json.dumps(name), json.dumps(value, ensure_ascii=False)) for name, value in values.items())
+    return (f"{name} = {value}".replace("\x7f", "\\u007f") for name, value in texts)

@@ -14,7 +14,7 @@ from ..readers.log_columns import LogColumn
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
 from ..wording import Wording, joined
-from .mapping_file import write_mapping
+from .result import write_mapping
 
 
 @dataclass(frozen=True)

@@ -282,10 +282,11 @@ def _lists_of(piece: Piece, renamed: Mapping[str, str], lists: dict[str, pa.Data
         name: flat.plain_column(one) for name, one in zip(piece.data.schema.names, piece.data.columns, strict=True)
     }
     for name, column in columns.items():
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        plain = name in lists and lists[name] is None
+        if plain or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
         try:
-            found = column if lists.get(name, _NO_LIST) is None else _read_lists(column, name, lists.get(name), ids)
+            found = _read_lists(column, name, lists.get(name), ids)
         except BadCell as cell:
             if name in roles or name in lists:
                 raise piece.fault(cell) from None
@@ -293,9 +294,6 @@ def _lists_of(piece: Piece, renamed: Mapping[str, str], lists: dict[str, pa.Data
         lists.setdefault(name, found.type if pa.types.is_list(found.type) else None)
         columns[name] = found
     return pa.record_batch(columns)
-
-
-_NO_LIST = pa.null()
 
 
 def _read_lists(column: pa.Array, name: str, kind: pa.DataType | None, ids: set[str]) -> pa.Array:

@@ -22,7 +22,7 @@ from ..log.graded_queries import Judged
 from ..log.hashing import distinct_codes
 from ..running.executors import Progress
 from .files import expand, suffix
-from .text import is_whole, line_blocks, lines, malformed, naturals, pairs, parse_numbers, words
+from .text import line_blocks, lines, malformed, naturals, pairs, parse_numbers, whole_lines, words
 
 _SIZES = (".query", ".group")
 _PIECE = 1000
@@ -290,13 +290,7 @@ def _beside(path: str) -> str:
 
 def _sizes(group: str, path: str, rows: int) -> Integers:
     """Read the sizes in a file, which must add up to this many rows."""
-    sizes = []
-    for number, text in lines(group):
-        word = text.strip()
-        if word:
-            if not (is_whole(word) and int(word)):
-                raise malformed(group, number, text, "the size of a query, 1 or more", "give one size per line")
-            sizes.append(int(word))
+    sizes = [*whole_lines(group, 1, "the size of a query, 1 or more", "give one size per line")]
     if sum(sizes) != rows:
         message = f"{group} has sizes for {sum(sizes):,} documents, but {path} has {rows:,}"
         raise LogError(message, "give the sizes that belong to this file")

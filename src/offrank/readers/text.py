@@ -85,6 +85,19 @@ def is_whole(word: str) -> bool:
 _DIGITS = 18
 
 
+def whole_lines(path: str, least: int, expected: str, remedy: str) -> Iterator[int]:
+    """Yield the whole numbers of a text file, one a line. expected, remedy: what an error says of another line.
+
+    Raises:
+        LogError: a line holds something else, or less.
+    """
+    for number, text in lines(path):
+        if word := text.strip():
+            if not (is_whole(word) and int(word) >= least):
+                raise malformed(path, number, text, expected, remedy)
+            yield int(word)
+
+
 def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line) of a text file, unpacked while reading if it is packed with gzip.
 

@@ -20,7 +20,7 @@ from .conversions import is_json, is_number, whole_column
 from .description import Description
 from .roles.columns import of_values
 from .roles.names import closeness, parts, words_of
-from .roles.single import choice_of, costed_choice, lacks_options
+from .roles.single import TO_LIST, choice_of, costed_choice, lacks_options
 from .trec import kind_of_trec, read_trec, size_of_run
 
 _TO_LOG = (
@@ -137,23 +137,21 @@ def _choices(rows: pa.Table) -> Description | None:
         return Description("none", lacks=f"it has {one} ({costed.earned!r}), which is not a reward", instead=instead)
     if found is None or not (found.alone or found.propensity):
         return None
-    columns = f"chosen={found.chosen}, reward={found.earned}"
     one = f"one choice in each row ({found.chosen!r}) and what it earned ({found.earned!r})"
     if found.called:
         ends = pc.min_max(rows.column(found.called)).as_py()
         lacks = f"it has {one}, but {found.called!r} holds no probabilities: {ends['min']} to {ends['max']}"
-        instead = _TO_CONVERT.format(f"{columns}, propensity={found.called}")
+        instead = _TO_CONVERT
     elif not found.propensity:
-        lacks, instead = f"it has {one}, but not the probability of the choice", _TO_CHOOSE.format(columns)
+        lacks, instead = f"it has {one}, but not the probability of the choice", _TO_CHOOSE
     elif lacks_options(rows, found):
         lacks = f"it has {one}, but {found.propensity!r} shows that not every row had all options that were ever chosen"
-        instead = _TO_LIST.format(f"{columns}, propensity={found.propensity}")
+        instead = TO_LIST
     elif not found.alone:
-        lacks = f"it may have {one}, but it is not clear whether rows belong together"
-        instead = _IF_ALONE.format(f"{columns}, propensity={found.propensity}")
+        lacks, instead = f"it may have {one}, but it is not clear whether rows belong together", _IF_ALONE
     else:
         return None
-    return Description("none", lacks=lacks, instead=instead)
+    return Description("none", lacks=lacks, instead=instead.format(found.spelled))
 
 
 _TO_CHOOSE = (
@@ -164,10 +162,6 @@ _TO_CONVERT = (
     "write probabilities in (0, 1], exp(x) of a logarithm and 1 / x of an inverse one, and use format='router({})'"
 )
 _TO_EARN = "a larger reward must be better, so add a column of -{0}, and use format='router({1})' with its name"
-_TO_LIST = (
-    "name the column that lists the options of each row, format='router({0}, candidates=NAME)'; if every row had all "
-    "of them, the propensities are wrong"
-)
 _IF_ALONE = "if each row is a separate choice, use format='router({})'; otherwise log an id for every list shown"
 
 

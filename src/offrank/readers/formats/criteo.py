@@ -10,7 +10,6 @@ Only 10 % of the impressions without a click were kept; of the challenge their `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,7 +22,6 @@ import pyarrow as pa
 from ...errors import EmptyLogError, LogError, UsageError
 from ...log.batch import Integers
 from .. import _kernels, flat
-from ..beginning import Beginning
 from ..files import describe, expand
 from ..tables import Piece
 from ..text import Impression, TextTable, line_blocks, lines, malformed, pairs, parse_number, words
@@ -39,7 +37,7 @@ _ROUNDING = 1e-6  # `|p` has about twelve digits: a propensity this little above
 
 
 @READERS.register
-@Reader
+@Reader.of("wide", begins=r"\S+ \|l \S+ \|p [^\s|]+ ?\|f ")
 def criteo(
     path: str | Path | Sequence[str | Path], *, propensities: Propensities = "true", invalid: Invalid = "raise"
 ) -> WideLog:
@@ -61,12 +59,6 @@ def criteo(
         raise UsageError(f"propensities is {propensities!r}", 'use "true" or "as-written"')
     read = partial(_impressions, propensities == "true")
     return WideLog(TextTable(expand(path), _SCHEMA, read, _PARSED), {}, invalid)
-
-
-@criteo.recognised
-def _is_criteo(beginning: Beginning) -> dict[str, Any] | None:
-    first = beginning.text.partition("\n")[0]
-    return {} if re.fullmatch(r"\S+ \|l \S+ \|p [^\s|]+ ?\|f .*", first) else None
 
 
 _Head = tuple[str, float, float]
@@ -175,7 +167,7 @@ _EXPECTED = {
 
 
 @READERS.register
-@Reader
+@Reader.of("wide", begins=r"example \S+: \S+ [01] \S+ \d+ \d+ ")
 def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, invalid: Invalid = "raise") -> WideLog:
     """Read a log in the format of paper criteo-test-bed, plain or `.gz`.
 
@@ -195,12 +187,6 @@ def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, inv
     if not 8 <= bits <= 30:
         raise UsageError(f"bits is {bits!r}", "give 8 to 30; 20 bits give a million feature indices")
     return WideLog(PaperTable(expand(path), bits), {}, invalid)
-
-
-@criteo_paper.recognised
-def _is_criteo_paper(beginning: Beginning) -> dict[str, Any] | None:
-    first = beginning.text.partition("\n")[0]
-    return {} if re.match(r"example \S+: \S+ [01] \S+ \d+ \d+ ", first) else None
 
 
 def category_indices(tokens: Sequence[str], bits: int) -> Integers:

@@ -27,8 +27,7 @@ from ..long import LongLog
 from ..opening import open_table
 from ..tables import MemoryTable, all_pieces, refuse_lacking
 from ..wide import Gaps, Invalid, WideLog
-from .declared import Declared
-from .registry import READERS, Reader
+from .registry import READERS, Declared, Reader
 
 _TRIVAGO = Declared(
     "sessions",

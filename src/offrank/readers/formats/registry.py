@@ -1,4 +1,4 @@
-"""The registry of readers of public data sets, which the modules beside it register.
+"""The registry of readers of public data sets, which the modules beside it register, and what these declare of them.
 
 A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`. A second function,
 with `@NAME.recognised` above it, says by which options the format reads a source, so that it need not be named.
@@ -7,17 +7,31 @@ with `@NAME.recognised` above it, says by which options the format reads a sourc
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, overload
 
-from ...errors import UsageError
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...errors import LogError, UsageError
 from ...language.registry import Registry
 from ...language.spelling import spell
+from .. import flat
 from ..beginning import Beginning
-from ..description import Layout
+from ..conversions import clicks_from_ids
+from ..decode import Duplicates
+from ..description import Description, Layout
+from ..impressions import lists_of
+from ..joining import OUTSIDE, ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
-from ..wide import WideLog
+from ..opening import open_table
+from ..tables import Piece, Table, TableOver, first_piece, once_only, refuse_lacking
+from ..unfolding import unfolded
+from ..wide import Gaps, Invalid, WideLog
 
 Recogniser = Callable[[Beginning], Mapping[str, Any] | None]
 """Returns the options by which a format reads a source, from its beginning; None if it is of another format.
@@ -32,6 +46,7 @@ class Reader:
     `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`. layout: of the source.
     general: whether it is no standard of its own, so that one that knows the source as well is preferred.
     of_tables: whether its source may be `Opened`, for it opens that by `open_table` and `tables_of` alone.
+    own: the columns by which it knows a table. begins: how the text of its files begins, as a pattern.
     """
 
     def __init__(
@@ -42,6 +57,8 @@ class Reader:
         *,
         general: bool = False,
         of_tables: bool = False,
+        own: Collection[str] = (),
+        begins: str = "",
     ) -> None:
         takes = inspect.signature(read).parameters
         if "invalid" not in takes and not any(one.kind == one.VAR_KEYWORD for one in takes.values()):
@@ -52,7 +69,7 @@ class Reader:
         self.general, self.of_tables = general, of_tables
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
         self.__module__, self.__qualname__ = read.__module__, read.__qualname__
-        self._recogniser: Recogniser | None = None
+        self._recogniser: Recogniser | None = partial(_known, own, begins) if own or begins else None
         # the argument types that a spelling can hold
         held = [one for one in takes.values() if one.kind == one.KEYWORD_ONLY and one.name != "invalid"]
         self.__signature__ = inspect.Signature(held)
@@ -89,5 +106,121 @@ class Reader:
         return f"{self.__name__}({words})" if words else self.__name__
 
 
+def _known(own: Collection[str], begins: str, beginning: Beginning) -> Mapping[str, Any] | None:
+    """Recognise a source by the columns of its table, or by how its text begins."""
+    return {} if ({*own} <= {*beginning.names} if own else re.match(begins, beginning.text)) else None
+
+
 READERS: Registry[Reader] = Registry(str(__package__), "format")
 """The readers by the names of their formats."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the publishers of a data set say of its table.
+
+    - own: columns by which it is known. source: where they are, which an error names. roles: role -> column.
+    - kept: a column, and its values, as texts, in the rows that are read. others: the rule by which others are counted,
+      empty where they are no impressions. without: what is said of a table `{}` without such rows, and what to do.
+    - clicked: the column of the item of each list that was clicked; nothing: items that fill up a list, or stand for no
+      click. clicks: the columns that name the list and the item in a table of clicks; the list has the first, too.
+    - gaps, duplicates: how positions, and items that stand in a list twice, are read.
+    - logging: the policy that drew the lists. lacks: why they can judge no other ranking.
+    """
+
+    layout: Layout
+    own: tuple[str, ...]
+    source: str
+    roles: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
+    others: str = ""
+    without: tuple[str, str] | None = None
+    clicked: str = ""
+    nothing: tuple[int, ...] = ()
+    clicks: ItemKeys | None = None
+    gaps: Gaps = "raise"
+    duplicates: Duplicates = "raise"
+    logging: str = ""
+    lacks: str = ""
+
+    def reader(self, read: Callable[..., WideLog | LongLog]) -> Reader:
+        """Return the reader that a function is, which knows a table by its columns; as a decorator."""
+        return Reader.of(self.layout, of_tables=True, own=self.own)(read)
+
+    def recognised(self, beginning: Beginning) -> Mapping[str, Any] | None:
+        """Recognise a table by its columns."""
+        return _known(self.own, "", beginning)
+
+    def long_log(self, source: Any, invalid: Invalid) -> LongLog:
+        """Open a table with a row per item as a log; see `rows`."""
+        return LongLog(self.rows(source), self.roles, invalid, gaps=self.gaps, description=self._description())
+
+    def log(self, source: Any, invalid: Invalid, clicks: Table | None = None) -> WideLog:
+        """Open a table with a row per list as a log; see `rows`. clicks: the other table, of those on it."""
+        table, slate = self.rows(source), self.roles["slate"]
+        if self.clicked:
+            table = ListClicks(table, slate, self.clicked, self.nothing)
+        if clicks is not None and self.clicks is not None:
+            shown = ItemKeys(self.clicks.impression, slate, listed=True)
+            table = ClicksBeside(table, clicks, "clicks", shown, self.clicks)
+        told = self._description() if self.lacks or self.logging else None
+        return WideLog(table, self.roles, invalid, duplicates=self.duplicates, description=told)
+
+    def _description(self) -> Description:
+        return Description(self.layout, logging=self.logging, lacks=self.lacks)
+
+    def rows(self, source: Any) -> Table:
+        """Return the rows that are read.
+
+        Raises:
+            ColumnError: a column is missing. LogError: none of its rows is read.
+        """
+        table = unfolded(open_table(source), {role: name for role, name in self.roles.items() if role == "slate"})
+        refuse_lacking(table, self.own, f"use {self.source}")
+        kept = KeptRows(table, self.kept[0], self.kept[1:], self.others) if self.kept else table
+        if self.without is not None and not once_only(table) and first_piece(kept, self.kept[:1]) is None:
+            raise LogError(self.without[0].format(table.describe()), self.without[1])
+        return kept
+
+
+@dataclass(frozen=True)
+class ListClicks(TableOver):
+    """A table of lists with a column `clicks`: 1 for the first place of the item that the row calls clicked.
+
+    What is clicked outside of its list is counted. nothing: items that are none: they are taken out of the lists, those
+    that hold nothing else are left out, and who clicked them clicked nothing.
+    """
+
+    table: Table
+    slate: str
+    clicked: str
+    nothing: Sequence[int] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("clicks", *self.table.names)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        asked = [name for name in columns if name != "clicks"]
+        if len(asked) == len(columns) and not self.nothing:
+            yield from self.table.pieces(part, columns)
+            return
+        for piece in self.table.pieces(part, tuple(dict.fromkeys((*asked, self.clicked, self.slate)))):
+            slate, clicked = (piece.data.column(name) for name in (self.slate, self.clicked))
+            if self.nothing:
+                slate, clicked = self._items(slate), pc.if_else(self._are_none(clicked), None, clicked)
+            found, outside = clicks_from_ids(clicked, self.clicked, slate, self.slate)
+            made = {"clicks": lists_of(pa.array(found.values.astype(np.int8)), found.lengths), self.slate: slate}
+            data = pa.record_batch({name: made[name] if name in made else piece.data.column(name) for name in columns})
+            skipped = {**piece.skipped, OUTSIDE: int(outside.sum())} if outside.any() else piece.skipped
+            full = (found.lengths > 0) | (not self.nothing)
+            yield replace(piece, data=flat.kept_rows(data, full), rows=piece.rows[full], skipped=skipped)
+
+    def _items(self, slate: pa.Array) -> pa.Array:
+        """Return lists without the items that are none."""
+        lists = flat.lists(slate, self.slate)
+        shown = ~np.asarray(self._are_none(lists.values))
+        return lists_of(lists.values.filter(pa.array(shown)), np.bincount(lists.row[shown], minlength=len(slate)))
+
+    def _are_none(self, items: pa.Array) -> pa.Array:
+        return pc.is_in(items, pa.array(self.nothing).cast(items.type))

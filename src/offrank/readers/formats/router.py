@@ -23,7 +23,7 @@ from ..impressions import lists_of
 from ..opening import open_table
 from ..roles import names
 from ..roles.names import group_columns
-from ..roles.single import MOST_OPTIONS, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
+from ..roles.single import MOST_OPTIONS, TO_LIST, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
 from ..tables import MemoryTable, Table, all_pieces, first_rows, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -164,12 +164,10 @@ def _refuse_unlisted(table: Table, chosen: str, reward: str, propensity: str) ->
     rows = first_rows(table, (chosen, propensity))
     if not (rows.num_rows and is_choice(rows.column(chosen)) and is_probability(rows.column(propensity))):
         return
-    if lacks_options(rows, ChoiceColumns(chosen, reward, propensity, alone=True)):
-        raise ColumnError(
-            f"{propensity!r} shows that not every row of {table.describe()} had all options of {chosen!r}",
-            f"name the column that lists the options of each row, format='router(chosen={chosen}, reward={reward}, "
-            f"propensity={propensity}, candidates=NAME)'; if every row had all of them, the propensities are wrong",
-        )
+    found = ChoiceColumns(chosen, reward, propensity, alone=True)
+    if lacks_options(rows, found):
+        said = f"{propensity!r} shows that not every row of {table.describe()} had all options of {chosen!r}"
+        raise ColumnError(said, TO_LIST.format(found.spelled))
 
 
 def ever(table: Table, chosen: str) -> pa.Array:

@@ -202,7 +202,7 @@ def _of_sogou(encoding: str, path: str) -> Iterator[Impression]:
 
 
 @READERS.register
-@Reader.of("sessions")
+@Reader.of("sessions", begins="(?s).*<session num=.*<interaction num=")
 def tiangong(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise") -> WideLog:
     """Read the result lists of TianGong-ST's XML file (`sogousessiontrack2020.xml`), plain or `.gz`.
 
@@ -222,11 +222,6 @@ def tiangong(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "rai
     return WideLog(
         TextTable(expand(path), _schema(pa.string(), "query", "session"), _of_tiangong), {}, invalid, duplicates="first"
     )
-
-
-@tiangong.recognised
-def _is_tiangong(beginning: Beginning) -> dict[str, Any] | None:
-    return {} if re.search(r"<session num=.*<interaction num=", beginning.text, re.DOTALL) else None
 
 
 def _of_tiangong(path: str) -> Iterator[Impression]:

@@ -25,7 +25,7 @@ from ..impressions import lists_of
 from ..parquet_orc_arrow import ParquetTable
 from ..svmlight import read_svmlight
 from ..tables import MemoryTable, Piece, refuse_lacking
-from ..text import is_whole, lines, malformed
+from ..text import whole_lines
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -79,12 +79,7 @@ def _is_svmlight(beginning: Beginning) -> Mapping[str, Any] | None:
 
 def _places(path: str, rows: int) -> Any:
     """Return the position of each document [rows]."""
-    found = []
-    for number, text in lines(path):
-        if word := text.strip():
-            if not is_whole(word):
-                raise malformed(path, number, text, "a position, a whole number", "give one position per line")
-            found.append(int(word))
+    found = [*whole_lines(path, 0, "a position, a whole number", "give one position per line")]
     if len(found) != rows:
         raise LogError(f"{path} has {len(found):,} positions for {rows:,} documents", "give one for each document")
     return np.array(found)
@@ -111,7 +106,7 @@ _LOWEST = 1000
 
 
 @READERS.register
-@Reader
+@Reader.of("wide", own=("query_doc_ids", "clicks"))
 def clax(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise") -> WideLog:
     """Read sessions in the Parquet layout of CLAX's data sets: a file, a folder or a glob.
 
@@ -127,11 +122,6 @@ def clax(path: str | Path | Sequence[str | Path], *, invalid: Invalid = "raise")
     stored = ParquetTable(find(path, (".parquet",)))
     refuse_lacking(stored, ("query_doc_ids", "clicks"), "give sessions in CLAX's layout")
     return WideLog(ClaxTable(stored), {}, invalid)
-
-
-@clax.recognised
-def _is_clax(beginning: Beginning) -> dict[str, Any] | None:
-    return {} if {"query_doc_ids", "clicks"} <= {*beginning.names} else None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, NoReturn
 
@@ -18,11 +18,11 @@ _LOG = "log what was shown: an id for every list, and the position and click of 
 
 
 def lacking(
-    layout: Layout, why: str, remedy: str = _LOG, columns: tuple[str, ...] = ()
+    layout: Layout, why: str, known: Callable[[Beginning], bool], remedy: str = _LOG
 ) -> Callable[[Callable[..., Any]], Reader]:
     """Return a decorator that registers the reader of a data set, which refuses it.
 
-    why, remedy: what it lacks, and what to do. columns: those that it has and no other table.
+    why, remedy: what it lacks, and what to do. known: whether a source is of that data set.
     """
 
     def made(described: Callable[..., Any]) -> Reader:
@@ -31,17 +31,20 @@ def lacking(
             raise LogError(f"{source}: {why}" if isinstance(source, str) else why, remedy)
 
         reader = READERS.register(Reader.of(layout)(refuse))
-        if columns:
-            reader.recognised(lambda beginning: {} if {*beginning.names} == {*columns} else None)
+        reader.recognised(lambda beginning: {} if known(beginning) else None)
         return reader
 
     return made
+
+
+_MIND = re.compile(r"\d+\t\S+\t\d+/\d+/\d{4} [\d:]+ [AP]M\t(N\d+( N\d+)*)?\t(N\d+-[01]( N\d+-[01])*)")
 
 
 @lacking(
     "sessions",
     "MIND's impressions were shuffled before publication, so the order in which news were shown is unknown: no "
     "other ranking can be evaluated",
+    lambda beginning: _of_lines(beginning, lambda line: _MIND.fullmatch(line.rstrip()) is not None),
     Wording(
         "use a log with positions; to read it in that order all the same, use {}",
         ColumnNames({"slate": "column_5.item", "clicks": "column_5.click"}),
@@ -59,18 +62,10 @@ def mind(source: Any, **_how: Any) -> Any:
     """
 
 
-@mind.recognised
-def _of_mind(beginning: Beginning) -> Mapping[str, Any] | None:
-    return _of_lines(beginning, lambda line: _MIND.fullmatch(line.rstrip()) is not None)
-
-
-_MIND = re.compile(r"\d+\t\S+\t\d+/\d+/\d{4} [\d:]+ [AP]M\t(N\d+( N\d+)*)?\t(N\d+-[01]( N\d+-[01])*)")
-
-
 @lacking(
     "none",
     "RetailRocket's events are views and purchases of items, not lists that were shown",
-    columns=("timestamp", "visitorid", "event", "itemid", "transactionid"),
+    lambda beginning: {*beginning.names} == {"timestamp", "visitorid", "event", "itemid", "transactionid"},
 )
 def retailrocket(source: Any, **_how: Any) -> Any:
     """Refuse RetailRocket's `events.csv`, with what it lacks: it has views, carts and purchases, and no lists.
@@ -80,7 +75,11 @@ def retailrocket(source: Any, **_how: Any) -> Any:
     """
 
 
-@lacking("none", "OTTO's sessions are clicks, carts and orders of items, not lists that were shown")
+@lacking(
+    "none",
+    "OTTO's sessions are clicks, carts and orders of items, not lists that were shown",
+    lambda beginning: {name.removeprefix("events.") for name in beginning.names} == {"session", "aid", "ts", "type"},
+)
 def otto(source: Any, **_how: Any) -> Any:
     """Refuse OTTO's sessions (2022, `session` and its `events` of `aid`, `ts` and `type`): they have no lists.
 
@@ -89,13 +88,14 @@ def otto(source: Any, **_how: Any) -> Any:
     """
 
 
-@otto.recognised
-def _of_otto(beginning: Beginning) -> Mapping[str, Any] | None:
-    fields = {name.removeprefix("events.") for name in beginning.names}
-    return {} if fields == {"session", "aid", "ts", "type"} else None
+def _of_recbole(beginning: Beginning) -> bool:
+    found = [_FIELD.fullmatch(name) for name in beginning.names]
+    fields = [one[1] for one in found if one]
+    typed = bool(fields) and len(fields) == len(found) and "user_id" in fields
+    return typed and not any(names.closeness("position", field) >= 2 for field in fields)
 
 
-@lacking("none", "RecBole's interactions are what users did, not lists that were shown")
+@lacking("none", "RecBole's interactions are what users did, not lists that were shown", _of_recbole)
 def recbole(source: Any, **_how: Any) -> Any:
     """Refuse RecBole's atomic files (`.inter`, typed names such as `user_id:token`), with what they lack.
 
@@ -107,14 +107,6 @@ def recbole(source: Any, **_how: Any) -> Any:
     """
 
 
-@recbole.recognised
-def _of_recbole(beginning: Beginning) -> Mapping[str, Any] | None:
-    found = [_FIELD.fullmatch(name) for name in beginning.names]
-    fields = [one[1] for one in found if one]
-    typed = bool(fields) and len(fields) == len(found) and "user_id" in fields
-    return {} if typed and not any(names.closeness("position", field) >= 2 for field in fields) else None
-
-
 _FIELD = re.compile(r"(\w+):(token|float|token_seq|float_seq)")
 
 
@@ -122,6 +114,7 @@ _FIELD = re.compile(r"(\w+):(token|float|token_seq|float_seq)")
     "events",
     "these are Snowplow's enriched events: 131 columns without a header, with views of lists and clicks as "
     "JSON in the columns contexts and unstruct_event",
+    lambda beginning: _of_lines(beginning, lambda line: _is_enriched(line.split("\t"))),
     "export them as JSON lines with one of Snowplow's analytics SDKs (one object per event, with the keys "
     "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1 and "
     "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1); these are read as `snowplow`",
@@ -136,15 +129,10 @@ def snowplow_tsv(source: Any, **_how: Any) -> Any:
     """
 
 
-@snowplow_tsv.recognised
-def _of_snowplow_tsv(beginning: Beginning) -> Mapping[str, Any] | None:
-    return _of_lines(beginning, lambda line: _is_enriched(line.split("\t")))
-
-
-def _of_lines(beginning: Beginning, fits: Callable[[str], bool]) -> Mapping[str, Any] | None:
-    """Recognise a text by its first lines, all of which fit."""
+def _of_lines(beginning: Beginning, fits: Callable[[str], bool]) -> bool:
+    """Whether the first lines of a text all fit."""
     lines = beginning.text.splitlines()[:100]
-    return {} if lines and all(map(fits, lines)) else None
+    return bool(lines) and all(map(fits, lines))
 
 
 def _is_enriched(fields: list[str]) -> bool:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
 from ...log.batch import Floats
 from ...wording import ColumnNames, Wording
+from .. import conversions
 from ..description import RoleEvidence, Unsettled
 from . import names
-from .columns import Column, Flags
+from .columns import Column, Flags, like_probabilities
 from .names import SURE_FIT
 
 
@@ -86,6 +88,19 @@ class Roles:
             why = "a number of each list, with the name of an outcome"
             self.found["reward"] = RoleEvidence(called[0], why, tuple(name for name in free if name != called[0]))
         return bool(called)
+
+    def noted(self, role: str, kind: pa.DataType) -> None:
+        """Note how clicks are written, if not as numbers."""
+        if conversions.is_temporal(kind):
+            self.notes[role] = "a time if it was clicked"
+        elif conversions.is_text(kind):
+            self.notes[role] = "in words"
+
+    def logged(self, whole: Mapping[str, Floats], each: Mapping[str, Floats]) -> None:
+        """Give the roles of logged probabilities, of whole lists and of each item, to numbers that are called so."""
+        for role, found in (("propensity", whole), ("slot_propensity", each)):
+            called = [name for name in found if names.closeness("propensity", name) >= SURE_FIT]
+            self.if_sure(role, [name for name in called if like_probabilities(found[name])], "propensity")
 
     def ask(self, role: str, able: Sequence[str]) -> None:
         """Leave a role open: which of these columns has it."""

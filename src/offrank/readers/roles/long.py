@@ -25,7 +25,6 @@ from .columns import (
     always_falls,
     is_constant,
     like_clicks,
-    like_probabilities,
     of_values,
     share_of_repeats,
 )
@@ -145,9 +144,7 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
         chosen = roles.choose("click", able, "its name says so, and it is 0 or more where an item was shown")
         own = roles.found["click"]
         roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
-        note = _note(columns[str(chosen)])
-        if note:
-            roles.notes["click"] = note
+        roles.noted("click", columns[str(chosen)].data.type)
         return True
     able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
     flags = {name: held[name] for name in able}
@@ -193,31 +190,18 @@ def _filled(numbers: Floats, run: Positioned) -> Floats:
     return np.where(run.shown, np.nan_to_num(numbers), 0.0)
 
 
-def _note(column: Column) -> str:
-    """Return how clicks are written, if not as numbers."""
-    if conversions.is_temporal(column.data.type):
-        return "a time if it was clicked"
-    return "in words" if conversions.is_text(column.data.type) else ""
-
-
 def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> None:
     """Give the roles of what holds for a whole list, and of logged probabilities, to columns that are called so."""
     for role in ("query", "user", "session"):
         able = [name for name, one in columns.items() if names.closeness(role, name) >= 2 and is_constant(one, groups)]
         roles.if_sure(role, [best_named(role, same) for same in alike(columns, able)], role)
-    written = {name: one for name, one in columns.items() if pa.types.is_floating(one.data.type)}
-    logged = [name for name, one in written.items() if names.closeness("propensity", name) >= 2]
-    logged = [name for name in logged if like_probabilities(columns[name].numbers)]
-    place = "" if "position" not in roles.found else roles.found["position"].column
-    logged = [name for name in logged if place not in columns or not _falls(columns[name], columns[place], groups)]
-    whole = [name for name in logged if is_constant(columns[name], groups)]
-    roles.if_sure("propensity", whole, "propensity")
-    roles.if_sure("slot_propensity", [name for name in logged if name not in whole], "propensity")
-
-
-def _falls(column: Column, position: Column, groups: Integers) -> bool:
-    """Whether numbers fall down each list, as predictions that it is sorted by, or chances to be looked at, do."""
-    return always_falls(column.numbers, groups, position.positions)
+    called = names.likeliest("propensity", columns, names.SURE_FIT)
+    written = {name: columns[name] for name in called if pa.types.is_floating(columns[name].data.type)}
+    place = columns.get(roles.found["position"].column) if "position" in roles.found else None
+    if place is not None:  # what lists are sorted by, or the chance to be looked at
+        written = {n: one for n, one in written.items() if not always_falls(one.numbers, groups, place.positions)}
+    whole = {name: one.numbers for name, one in written.items() if is_constant(one, groups)}
+    roles.logged(whole, {name: one.numbers for name, one in written.items() if name not in whole})
 
 
 def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:

@@ -14,6 +14,10 @@ from . import names
 from .columns import Column, like_probabilities, of_values
 from .names import SURE_FIT
 
+TO_LIST = (
+    "name the column that lists the options of each row, format='router({}, candidates=NAME)'; if every row had all of "
+    "them, the propensities are wrong"
+)
 MOST_OPTIONS = 100
 """Options that a row is chosen from, at most."""
 _FLAGS = ("click", "used", "outcome")
@@ -39,6 +43,12 @@ class ChoiceColumns:
     propensity: str
     alone: bool
     called: str = ""
+
+    @property
+    def spelled(self) -> str:
+        """The options of `router`."""
+        roles = {"chosen": self.chosen, "reward": self.earned, "propensity": self.propensity or self.called}
+        return ", ".join(f"{role}={name}" for role, name in roles.items() if name)
 
 
 def choice_of(rows: pa.Table) -> ChoiceColumns | None:

@@ -21,7 +21,7 @@ from ..json_text import ONE_KIND, BadCell
 from . import names
 from .choice import Roles
 from .clicked_index import called_as_place, place_lists, spelled, tops_of
-from .columns import FEW, always_falls, by_first, like_clicks, like_draws, like_probabilities, of_values
+from .columns import FEW, always_falls, by_first, like_clicks, like_draws, of_values
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
 _NOT_IDS = "column 'slate' does not contain a list of distinct ids in each row: the items shown"
@@ -262,11 +262,7 @@ def _clicks(
     if called:
         why = "numbers for each item of the slate, with that name"
         chosen = str(roles.choose("clicks", called, why, words="click"))
-        kind = lists[chosen].lists.values.type
-        if conversions.is_temporal(kind):
-            roles.notes["clicks"] = "a time if it was clicked"
-        elif conversions.is_text(kind):
-            roles.notes["clicks"] = "in words"
+        roles.noted("clicks", lists[chosen].lists.values.type)
     elif clicked:
         why = "its ids occur in the slate, and its name says so"
         if any(names.closeness("click", name) for name in clicked) or not roles.only("clicks", clicked, "used", why):
@@ -340,9 +336,7 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
         for name, one in lists.items()
         if pa.types.is_floating(one.lists.values.type) and one.beside(shown) and not _sorted(one)
     }
-    for role, found in (("propensity", logged), ("slot_propensity", listed)):
-        named = [name for name in found if names.closeness("propensity", name) >= 2 and like_probabilities(found[name])]
-        roles.if_sure(role, named, "propensity")
+    roles.logged(logged, listed)
     pool = lists.get(roles.found["candidates"].column) if "candidates" in roles.found else None
     able = [name for name in listed if names.parts(name)[-1:] == ["p"] and "slot_propensity" not in roles.found]
     left = None if pool is None else pool.lists.lengths[shown.lists.row] - shown.lists.place

@@ -82,7 +82,8 @@ class UnfoldedTable(Reshaped):
         if folded is None:
             return None
         kinds = {one.name: self.texts[one.name].kind if one.name in self.texts else one.type for one in folded}
-        return pa.schema([(name, kind_at(kinds[column], path)) for name, (column, path) in self.taken.items()])
+        ways = ((name, taken(pa.array([], kinds[column]), path)) for name, (column, path) in self.taken.items())
+        return pa.schema([(name, one.type) for name, one in ways])
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         for piece in self.table.pieces(part, self._folded(columns)):
@@ -176,11 +177,6 @@ def taken(column: pa.Array, path: Path) -> pa.Array:
     for name in path:
         column = _child(flat.plain_column(column), name)
     return column
-
-
-def kind_at(kind: pa.DataType, path: Path) -> pa.DataType:
-    """Return the type of what lies at the end of a path."""
-    return taken(pa.array([], kind), path).type
 
 
 def _child(column: pa.Array, name: str) -> pa.Array:
