@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 MISSING = "-"
 _WIDEST = 1e9
@@ -18,8 +18,9 @@ _TOGETHER = re.compile(
 )
 
 
-class Between(Protocol):
-    """A number with its interval, such as `Interval` or `Estimate`."""
+@runtime_checkable
+class Doubted(Protocol):
+    """A value with its interval: an `Interval`, a `Cmip`, an `Estimate`."""
 
     @property
     def value(self) -> float: ...
@@ -27,6 +28,11 @@ class Between(Protocol):
     def low(self) -> float: ...
     @property
     def high(self) -> float: ...
+
+
+class Between(Doubted, Protocol):
+    """The same with its standard error."""
+
     @property
     def standard_error(self) -> float: ...
 

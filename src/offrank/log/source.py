@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from ..errors import ColumnError, UsageError
 from ..wording import Option, Wording
@@ -207,6 +207,22 @@ def refuse_placed(source: Any, what: str) -> None:
             f"{what} in this process, row by row, but the rows of the {source.describe()} are elsewhere",
             "save the log as a folder of Parquet files, and give the folder",
         )
+
+
+@dataclass(frozen=True)
+class SourceOver:
+    """Some rows of a source, as a source."""
+
+    source: Source
+
+    def parts(self) -> int:
+        return self.source.parts()
+
+    def engine(self) -> Engine | None:
+        return engine_of(self.source)
+
+    def select(self, needed: Needs) -> Self:
+        return replace(self, source=self.source.select(needed))
 
 
 @runtime_checkable

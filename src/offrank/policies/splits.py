@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, Literal, get_args
 
@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import UsageError
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
-from ..log.source import Engine, Needs, Source, engine_of, refuse_once, stamp_of
+from ..log.source import Source, SourceOver, refuse_once, stamp_of
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
@@ -28,25 +28,15 @@ CONTENT = Content(features=True)
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(SourceOver):
     """One third of a source, as a source.
 
     by: `turn` assigns impressions in turn to train, validate and test (as paper
     criteo-test-bed's code does); `hash` decides by a hash of the row number.
     """
 
-    source: Source
     part: Part
     by: By = "turn"
-
-    def parts(self) -> int:
-        return self.source.parts()
-
-    def engine(self) -> Engine | None:
-        return engine_of(self.source)
-
-    def select(self, needed: Needs) -> Split:
-        return replace(self, source=self.source.select(needed))
 
     def describe(self) -> str:
         return f"{self.source.describe()} ({self.part} third, by {self.by})"
@@ -60,19 +50,8 @@ class Split:
 
 
 @dataclass(frozen=True)
-class OneSlot:
+class OneSlot(SourceOver):
     """The impressions of a source that have one slot, as a source."""
-
-    source: Source
-
-    def parts(self) -> int:
-        return self.source.parts()
-
-    def engine(self) -> Engine | None:
-        return engine_of(self.source)
-
-    def select(self, needed: Needs) -> OneSlot:
-        return OneSlot(self.source.select(needed))
 
     def describe(self) -> str:
         return f"{self.source.describe()}, one slot"

@@ -175,7 +175,7 @@ def _schema(names: list[str], kinds: list[pa.DataType], path: Path) -> pa.Schema
 @contextmanager
 def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], object]]:
     """Open a writer of tables in the format of the suffix."""
-    if _is_arrow(path):
+    if path.suffix in ARROW_SUFFIXES:
         with checksums.writer(path, schema) as write:
             yield lambda table: [write(data) for data in table.to_batches(max_chunksize=_GROUP_ROWS)]
         return
@@ -196,15 +196,11 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], obje
 
 def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
     """Return a column's type in the file: Arrow files hold one dictionary for all batches, so there it is expanded."""
-    if not _is_arrow(path):
+    if path.suffix not in ARROW_SUFFIXES:
         return kind
     if pa.types.is_dictionary(kind):
         return kind.value_type
     return pa.list_(_kept(kind.value_type, path)) if isinstance(kind, flat.LISTS) else kind
-
-
-def _is_arrow(path: Path) -> bool:
-    return path.suffix in ARROW_SUFFIXES
 
 
 def _strict(kind: pa.DataType) -> pa.DataType:

@@ -20,7 +20,7 @@ from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed, rows_of
 from .parquet_orc_arrow import file_errors, with_columns
-from .tables import OnePart, Piece, bounded, numbered, refuse_twice, table_of_dicts
+from .tables import OfSchema, OnePart, Piece, bounded, numbered, refuse_twice, table_of_dicts
 from .text_types import cell_error, csv_type, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
@@ -32,7 +32,7 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 @dataclass(frozen=True)
-class CsvJsonTable(OnePart):
+class CsvJsonTable(OfSchema, OnePart):
     """Text files of one format, read in order as one part. Folders called `key=value` give a column of text.
 
     JSON is an object a line, or one array of objects. kinds: types of columns that the first rows do not show. dialect:
@@ -64,10 +64,6 @@ class CsvJsonTable(OnePart):
     def _first(self) -> pa.Schema:
         """Return the columns in the first file."""
         return self._schema(self.files.paths[0])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.schema.names)
 
     def stamp(self) -> dict[str, Any]:
         return self.files.stamp()
@@ -208,7 +204,8 @@ class CsvJsonTable(OnePart):
             quoted_strings_can_be_null=False,
             decimal_point=self.dialect.decimal,
         )
-        read = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, **self.dialect.reading)
+        lines = {"column_names": self.dialect.names, "skip_rows": self.dialect.skip}  # it is UTF-8 by then
+        read = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, **lines)
         return pyarrow.csv.open_csv(stream, read, self.dialect.parsing, options)
 
 

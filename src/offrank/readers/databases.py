@@ -97,10 +97,6 @@ class SqliteTable(DatabaseTable):
     """A table of a SQLite file. Types are those of its declaration; where that leaves them open, of the first rows."""
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.schema.names)
-
-    @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns and their types."""
         with self._opened() as connection:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any
 
 import pyarrow.csv
 
@@ -76,11 +75,6 @@ class Dialect:
     def names(self) -> list[str] | None:
         """The names of columns that have none."""
         return [f"column_{number + 1}" for number in range(self.width)] or None
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """The arguments of `pyarrow.csv.ReadOptions`; the text is UTF-8 by then."""
-        return {"column_names": self.names, "skip_rows": self.skip}
 
     @property
     def parsing(self) -> pyarrow.csv.ParseOptions:

@@ -29,6 +29,7 @@ from ..errors import EmptyLogError, LogError, UsageError
 from ..language.files import scratch
 from ..language.from_text import nothing_at
 from ..language.outputs import refuse_undecodable
+from ..log.stores import Store
 from .file_kinds import HEAD, packing
 
 SQL, SPARK = "duckdb:", "spark:"
@@ -67,13 +68,14 @@ class Files:
             return pa.BufferReader(self.held[path])
         packed = self.packed(path)
         if not self.local:
-            return self.system.open_input_stream(path, compression=packed)
-        file = pa.PythonFile(Path(path).open("rb"), mode="r")  # noqa: SIM115  closed with the stream
+            file = self.system.open_input_file(path)
+        else:
+            file = pa.PythonFile(Path(path).open("rb"), mode="r")  # noqa: SIM115  closed with the stream
         return pa.CompressedInputStream(file, packed) if packed else file
 
     def packed(self, path: str) -> str | None:
         """Return how a file is packed; None if it is not."""
-        with self.system.open_input_stream(path, compression=None) as stream:
+        with self.system.open_input_file(path) as stream:
             return packing(stream.read(8))
 
     def head(self, path: str) -> bytes:
@@ -127,11 +129,13 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
     folder = plain if plain == address else plain.rpartition("/")[0]
     try:
         system, path = pafs.FileSystem.from_uri(folder + options)
-        info = system.get_file_info(path)
-        if info.type == pafs.FileType.Directory:
-            info = system.get_file_info(pafs.FileSelector(path, recursive=True))
     except (pa.ArrowException, OSError) as error:
         raise LogError(f"{address} cannot be reached: {error}", "check the address and the credentials") from error
+    if not (local := isinstance(system, pafs.LocalFileSystem)):
+        system = Store.of(system)
+    info = system.get_file_info(path)
+    if info.type == pafs.FileType.Directory:
+        info = system.get_file_info(pafs.FileSelector(path, recursive=True))
     files = {one.path: one for one in (info if isinstance(info, list) else [info]) if one.type == pafs.FileType.File}
     if plain != address:
         pattern = path + address[len(folder) :]
@@ -141,7 +145,7 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
     if not kept:
         raise LogError(f"there is no log at {address!r}", "check the address, or quote the glob")
     _refuse_empty(name for name in kept if files[name].size == 0 and not empty)
-    return Files(tuple(kept), system, local=isinstance(system, pafs.LocalFileSystem))
+    return Files(tuple(kept), system, local=local)
 
 
 def expand(
@@ -216,8 +220,12 @@ def _files(path: Path, suffixes: Collection[str] | None) -> list[Path]:
     """List the file itself, or the files of a folder without marker files (`_SUCCESS`), hidden ones and notes."""
     if not path.is_dir():
         return [path]
-    found = [p for p in sorted(path.rglob("*")) if p.is_file() and _belongs(p.relative_to(path), suffixes)]
+    found = _inside(path, suffixes)
     return [p for p in found if not _is_note(p)] or found
+
+
+def _inside(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
+    return [p for p in sorted(folder.rglob("*")) if p.is_file() and _belongs(p.relative_to(folder), suffixes)]
 
 
 def _is_note(path: PurePath) -> bool:
@@ -234,12 +242,7 @@ def folders_in(source: Any) -> list[Path]:
 
 def unread_files(source: Any, read: Collection[str]) -> list[str]:
     """Return the files in the folders that `source` names that are not read, without markers and hidden ones."""
-    there = (
-        path
-        for folder in folders_in(source)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and _belongs(path.relative_to(folder), None)
-    )
+    there = (path for folder in folders_in(source) for path in _inside(folder, None))
     return [str(path) for path in there if str(path) not in read]
 
 

@@ -243,10 +243,9 @@ def _found(source: Any, kind: str | None, empty: bool) -> Files:
     for suffixes in (SUFFIXES.keys() - {".json"}, {".json"}):
         try:
             return find(source, suffixes, empty=empty)
-        except EmptyLogError:
-            raise
-        except LogError:
-            pass
+        except LogError as error:
+            if isinstance(error, EmptyLogError) or error.__cause__ is not None:  # a store that fails is asked once
+                raise
     return find(source, empty=empty)
 
 

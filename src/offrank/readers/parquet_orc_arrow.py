@@ -21,12 +21,12 @@ from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
 from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
-from .tables import Piece, bounded, rows_for
+from .tables import OfSchema, Piece, bounded, rows_for
 
 _WANTED = {
-    "parquet": ("a Parquet file", "give a Parquet file"),
-    "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
-    "orc": ("an ORC file", "give an ORC file"),
+    "parquet": ("a Parquet file", "give a Parquet file, or copy it again"),
+    "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file, or copy it again"),
+    "orc": ("an ORC file", "give an ORC file, or copy it again"),
     "csv": ("CSV", "save it as CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
     "tsv": ("TSV", "save it as TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
     "json": (
@@ -53,8 +53,11 @@ def file_errors(where: str, kind: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+        if "what to do: " in str(error):  # a store has said why it fails, which not all readers pass on as it is
+            said, _, remedy = str(error).rpartition("IOError: ")[2].partition("\n  what to do: ")
+            raise LogError(said, remedy.partition(". Detail")[0]) from error
         what, remedy = _WANTED[kind]
-        if re.search("compressed|zlib|zstd|bz2|lz4", str(error), re.IGNORECASE):
+        if re.search("compressed|zlib|zstd|bz2|lz4|checksum", str(error), re.IGNORECASE):
             remedy = COPY_AGAIN
         # Drop the place of the original error, since `where` gives it.
         said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
@@ -76,7 +79,7 @@ class StoredFile(Protocol):
 
 
 @dataclass(frozen=True)
-class StoredTable(ABC):
+class StoredTable(OfSchema, ABC):
     """Files that hold record batches. Folders called `key=value` give a column of text."""
 
     kind: ClassVar[str]
@@ -115,10 +118,6 @@ class StoredTable(ABC):
             names = own.names  # of a damaged file they may be no text
         folders = partition(path) if "=" in path else {}
         return pa.schema([*own, *(pa.field(name, pa.string()) for name in folders if name not in names)])
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.schema.names)
 
     def parts(self) -> int:
         return len(self._parts)

@@ -21,6 +21,7 @@ from .parquet_orc_arrow import file_errors
 from .tables import (
     MOST_ROWS,
     MemoryTable,
+    OfSchema,
     OnePart,
     Piece,
     Table,
@@ -41,15 +42,10 @@ _BYTES = 1 << 24
 Batches = Generator[pa.RecordBatch, None, None]
 
 
-class StreamTable(OnePart, ABC):
+class StreamTable(OfSchema, OnePart, ABC):
     """Record batches from elsewhere, in order. once: whether they can be read a single time only."""
 
     once: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """Return the column names."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -228,10 +224,6 @@ class OnceTable(StreamTable):
             raise EmptyLogError("the stream has no rows", "give a log with at least one impression")
         return cls(first.schema, [chain([first], found)])
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.schema.names)
-
     def describe(self) -> str:
         return "stream"
 
@@ -340,17 +332,14 @@ class CallTable(OnePart):
         return self.held[0].names
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        table = self.held.pop() if self.held else self._called()
-        if missing := [name for name in columns if name not in table.names]:
-            raise ColumnError(f"{self.describe()} has no {missing[0]!r} when called again", "return the same columns")
-        yield from all_pieces(table, columns)
-
-    def _called(self) -> Table:
         try:
-            return self.opened(self.call())
+            table = self.held.pop() if self.held else self.opened(self.call())
         except EmptyLogError as error:
             said = f"{self.describe()} has no rows when called again"
             raise UsageError(said, "open a new stream in each call") from error
+        if missing := [name for name in columns if name not in table.names]:
+            raise ColumnError(f"{self.describe()} has no {missing[0]!r} when called again", "return the same columns")
+        yield from all_pieces(table, columns)
 
     def describe(self) -> str:
         return f"what {getattr(self.call, '__name__', type(self.call).__name__)}() returns"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,22 +17,20 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, LogError
 from ..log.batch import Floats, Integers
-from .file_kinds import packing
-from .files import describe
-from .tables import OnePart, Piece
+from .files import Files, describe
+from .tables import OfSchema, OnePart, Piece
 
-_PIECE_ROWS = 8192
+_PIECE_ROWS, _DIGITS = 8192, 18
 
 Impression = tuple[tuple[Any, ...], Mapping[str, int]]
 """The values of one impression, in the order of the schema, and what was left out of it, by rule."""
-
 
 Parsed = Callable[[str, Sequence[Any]], pa.Array]
 """Makes a column from a path and the values of some of its impressions."""
 
 
 @dataclass(frozen=True)
-class TextTable(OnePart):
+class TextTable(OfSchema, OnePart):
     """Text files as a table. One part: the files are read in order, each line once.
 
     schema: the columns of the wide layout. impressions: those of the file at a path, in order. parsed: how to make
@@ -46,10 +41,6 @@ class TextTable(OnePart):
     schema: pa.Schema
     impressions: Callable[[str], Iterator[Impression]]
     parsed: Mapping[str, Parsed] = field(default_factory=dict)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.schema.names)
 
     def describe(self) -> str:
         return describe(self.paths)
@@ -82,9 +73,6 @@ def is_whole(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= _DIGITS
 
 
-_DIGITS = 18
-
-
 def whole_lines(path: str, least: int, expected: str, remedy: str) -> Iterator[int]:
     """Yield the whole numbers of a text file, one a line. expected, remedy: what an error says of another line.
 
@@ -115,8 +103,13 @@ def open_bytes(path: str) -> Iterator[Any]:
     Raises:
         LogError: while it is read, that it is not text, or is a damaged archive.
     """
-    with _reading(path), _open(path) as file:
-        yield file
+    try:
+        with Files((path,)).open(path) as file:
+            yield file
+    except (UnicodeDecodeError, OSError) as error:
+        raise LogError(
+            f"{path} cannot be read: {error}", "give a text file in UTF-8, plain or packed with gzip"
+        ) from error
 
 
 def line_blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
@@ -126,7 +119,7 @@ def line_blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
         LogError: the archive is damaged.
     """
     rest, border = b"", b"\n" + beginning
-    with _reading(path), _open(path) as file:
+    with open_bytes(path) as file:
         while read := file.read(size):
             rest += read
             begins = rest.startswith(beginning) or rest.lstrip().startswith(beginning)
@@ -138,23 +131,6 @@ def line_blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
                 rest = rest[end:]
         if rest:
             yield rest
-
-
-def _open(path: str) -> Any:
-    with Path(path).open("rb") as file:
-        packed = packing(file.read(4)) == "gzip"
-    return gzip.open(path, "rb") if packed else Path(path).open("rb")
-
-
-@contextmanager
-def _reading(path: str) -> Iterator[None]:
-    """Convert the errors of an unreadable file into one exception."""
-    try:
-        yield
-    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise LogError(
-            f"{path} cannot be read: {error}", "give a text file in UTF-8, plain or packed with gzip"
-        ) from error
 
 
 def words(text: bytes) -> tuple[Integers, Integers, Integers]:

@@ -161,13 +161,9 @@ def _read(path: str | Path, width: int, form: str) -> Iterator[tuple[str, str, f
 def _value(words: Sequence[str], width: int) -> float | None:
     """Return the grade or the score of a line, None if it is not in the format."""
     try:
-        return float(words[_AT[width]]) if len(words) == width else None
+        return float(words[3 if width == 4 else 4]) if len(words) == width else None
     except ValueError:
         return None
-
-
-_AT = {4: 3, 6: 4}
-"""Words of a line -> the place of its number."""
 
 
 def _is_number(name: str) -> bool:

@@ -16,7 +16,7 @@ from ..clicks.fitted import Fitted
 from ..clicks.model import ClickModel
 from ..errors import UsageError
 from ..log.batch import Integers, LogBatch
-from ..log.source import Engine, Needs, Source, engine_of
+from ..log.source import Needs, Source, SourceOver
 from ..policies.base import Fits
 from ..readers.log import opened
 from ..running.executors import Executor, Progress
@@ -84,21 +84,14 @@ class ClickHalves(Fits):
 
 
 @dataclass(frozen=True)
-class _OtherHalf:
+class _OtherHalf(SourceOver):
     """The rows of a source that are not in a half, as a source."""
 
-    source: Source
     half: int
     key: str | None
 
-    def parts(self) -> int:
-        return self.source.parts()
-
-    def engine(self) -> Engine | None:
-        return engine_of(self.source)
-
     def select(self, needed: Needs) -> _OtherHalf:
-        return replace(self, source=self.source.select(needed | _needs(self.key)))
+        return super().select(needed | _needs(self.key))
 
     def describe(self) -> str:
         return f"half of {self.source.describe()}"

@@ -56,6 +56,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
     assumptions: ClassVar[frozenset[str]] = assumptions.RIGHT_MODEL
     of_clicks: ClassVar[bool] = False
     of_slots: ClassVar[bool] = False
+    checked: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
         by = (self.by,) if isinstance(self.by, str) else tuple(self.by)  # type: ignore[redundant-expr]
@@ -64,6 +65,8 @@ class SlateRegression(Spelled, RewardModel, Fits):
         object.__setattr__(self, "by", by)
         if not isinstance(self.folds, int) or self.folds < self._fewest:  # type: ignore[redundant-expr]
             raise UsageError(f"folds is {self.folds!r}", "give a number of parts of the log, 2 or more")
+        for name, how in self.checked.items():
+            _positive(name, vars(self)[name], **how)
 
     @property
     def _fewest(self) -> int:
@@ -138,11 +141,8 @@ class LassoRegression(SlateRegression):
 
     name: ClassVar[str] = "lasso"
     additive: ClassVar[bool] = True
+    checked: ClassVar[dict[str, Any]] = {"penalty": {}}
     penalty: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive("penalty", self.penalty)
 
     def grid(self) -> list[tuple[str, Any]]:
         library = optional("sklearn.linear_model", "lasso needs scikit-learn", "models")
@@ -168,11 +168,8 @@ class TreeRegression(SlateRegression):
     """
 
     name: ClassVar[str] = "tree"
+    checked: ClassVar[dict[str, Any]] = {"depth": {"whole": True}}
     depth: int | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive("depth", self.depth, whole=True)
 
     def grid(self) -> list[tuple[str, Any]]:
         library = optional("sklearn.tree", "tree needs scikit-learn", "models")
@@ -198,11 +195,8 @@ class BoostedRegression(SlateRegression):
     """
 
     name: ClassVar[str] = "boosted"
+    checked: ClassVar[dict[str, Any]] = {"leaves": {"least": 2, "whole": True}}
     leaves: int | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive("leaves", self.leaves, least=2, whole=True)
 
     def grid(self) -> list[tuple[str, Any]]:
         library = optional("lightgbm", "boosted needs LightGBM", "models")

@@ -5,26 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from ..errors import UsageError
+from ..language.formatting import Doubted
 from ..sums.estimate import Interval
 from .strategies import WORDS, Metric
-
-
-@runtime_checkable
-class Doubted(Protocol):
-    """A value with its interval: an `Interval`, a `Cmip`, an `Estimate`."""
-
-    @property
-    def value(self) -> float: ...
-
-    @property
-    def low(self) -> float: ...
-
-    @property
-    def high(self) -> float: ...
-
 
 Number = float | Doubted
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import GradedDocuments, Information, Progress, over_draws
+from .base import GradedDocuments, Information, OverDraws, Progress
 from .boosted import boosted, donsker_varadhan
 
 TREES = 400
@@ -17,7 +17,7 @@ OPTIONS = {"learning_rate": 0.08, "num_leaves": 15, "min_data_in_leaf": 40, "lam
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(OverDraws):
     """The paper's method with cross-fitting: documents (or clusters) are put into folds, and exchanges stay within one.
 
     For each fold trees are trained on the others except one, stop early and are calibrated on that one, and judge the
@@ -36,16 +36,7 @@ class Classifier:
     permutations: ClassVar[int] = 40
     worlds: ClassVar[int] = 0
 
-    def value(self, documents: GradedDocuments, rng: np.random.Generator) -> float:
-        """The information alone."""
-        return self.measure(documents, rng, 0, None).value
-
-    def measure(
-        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
-    ) -> Information:
-        return over_draws(documents, lambda one, tell: self._of_draw(one, rng, permutations, tell), progress)
-
-    def _of_draw(
+    def of_draw(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress
     ) -> Information:
         fold = _folds(documents, self.folds, rng)

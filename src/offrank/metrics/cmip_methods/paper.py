@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import GradedDocuments, Information, Progress, over_draws
+from .base import GradedDocuments, Information, OverDraws, Progress
 from .boosted import boosted, donsker_varadhan
 
 MARGINAL_CLIP = 0.01
 
 
 @dataclass(frozen=True)
-class Paper:
+class Paper(OverDraws):
     """The published estimator: one half of the documents gets logging relevances of the same grade from the other.
 
     A classifier learns on one half of both kinds to separate them, and its odds on the other half go into the
@@ -32,16 +32,7 @@ class Paper:
     permutations: ClassVar[int] = 0
     worlds: ClassVar[int] = 0
 
-    def value(self, documents: GradedDocuments, rng: np.random.Generator) -> float:
-        """The information alone."""
-        return self.measure(documents, rng, 0, None).value
-
-    def measure(
-        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
-    ) -> Information:
-        return over_draws(documents, lambda one, tell: self._of_draw(one, rng, permutations, tell), progress)
-
-    def _of_draw(
+    def of_draw(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress
     ) -> Information:
         outer, inner = self.repetitions
