@@ -228,7 +228,7 @@ def test_what_lasts_is_told(fault: str, name: str, proxy: Any, monkeypatch: pyte
 @pytest.mark.parametrize("fault", ["silent", "stops"])
 def test_a_server_that_never_answers(fault: str, proxy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stores, "PAUSES", ())
-    monkeypatch.setattr(stores, "PATIENCE", {"connect_timeout": 1.0, "request_timeout": 1.0})
+    monkeypatch.setattr(stores, "TIMEOUTS", {"connect_timeout": 1.0, "request_timeout": 1.0})
     proxy.fault = fault
     with pytest.raises(LogError, match=f"logs/log.parquet cannot be read: {LASTING[fault]}"):
         offrank.read_log(at(proxy, "logs/log.parquet"))

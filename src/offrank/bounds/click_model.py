@@ -69,9 +69,6 @@ class AsModelled(Knowledge):
         """
         return Needs(frozenset(["clicks"])) | self.fitted.needs() | slates_of.slate_needs(target)
 
-    def earned(self, batch: LogBatch) -> Floats:
-        return batch.click_sums.total
-
     def ends(self, batch: LogBatch, context: Naturals, target: Policy) -> Ends:
         """Return both ends.
 

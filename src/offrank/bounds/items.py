@@ -41,9 +41,6 @@ class OwnItem(Knowledge):
         """
         return Needs(frozenset(["clicks"])) | target.reads("rank_probs")
 
-    def earned(self, batch: LogBatch) -> Floats:
-        return batch.click_sums.total
-
     def ends(self, batch: LogBatch, context: Naturals, target: Policy) -> Ends:
         chance = propensities(target, batch).candidate_ranks
         table, most = self._clicks(batch, context)

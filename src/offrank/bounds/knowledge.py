@@ -40,9 +40,9 @@ class Knowledge(ABC):
     def needs(self, target: Policy) -> Needs:
         """Return the columns to read."""
 
-    @abstractmethod
     def earned(self, batch: LogBatch) -> Floats:
-        """Return the logged reward [n]."""
+        """Return what was earned [n]: the clicks."""
+        return batch.click_sums.total
 
     @abstractmethod
     def ends(self, batch: LogBatch, context: Naturals, target: Policy) -> Ends:

@@ -165,7 +165,8 @@ def _top(name: str, sample: _Sampled) -> Top:
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
     """Return a ranker without randomness, and those that shuffle its ranks, or all candidates now and then."""
     yield sample.known(base)
-    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), _share, (-_SPAN * 2, _SPAN * 2), sample)
+    ends, share = (-_SPAN * 2, _SPAN * 2), lambda logit: 1 / (1 + math.exp(-logit))
+    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), share, ends, sample)
     slots = sample.rows.contexts.slots
     if slots > 1 and sample.likelihood(Shuffled(base, slots, method="top")) > -math.inf:  # which can show all of theirs
         for block in range(2, min(slots, _LARGEST_BLOCK) + 1):
@@ -249,10 +250,6 @@ def highest(function: Callable[[float], float], ends: tuple[float, float]) -> fl
 
 _SECTION, _PRECISION = (3 - math.sqrt(5)) / 2, 1e-6
 """The golden section, and how near the peak is found."""
-
-
-def _share(logit: float) -> float:
-    return 1 / (1 + math.exp(-logit))
 
 
 def _short(low: float, value: float, high: float) -> float:

@@ -17,21 +17,19 @@ from ..errors import LogError
 
 _LEAST = 1 << 14
 """Bytes of a read at least: a store tells by a page what fails, which a smaller buffer does not hold."""
-PATIENCE = {"connect_timeout": 3.0, "request_timeout": 5.0}
+TIMEOUTS = {"connect_timeout": 3.0, "request_timeout": 5.0}
 """Seconds without a byte until a request to S3 ends: without them some take many minutes."""
-PAUSES, _QUICK = (0.2, 1.0, 3.0), 8.0
-"""Seconds before what failed is asked again; and the time after which it is not."""
-_AWHILE = 30
-"""Seconds that a store is not asked which did not answer: one run asks it in many places."""
-_SILENT = "[Tt]imeout|timed out", "the store does not answer", "check the address and the network, or copy the log here"
-_FAILS = "", "the store fails", "try it again later, or copy the log here"
-_PASSING = _SILENT, _FAILS
+PAUSES = (0.2, 1.0, 3.0)
+"""Seconds before what failed is asked again."""
+_QUICK, _AWHILE = 8.0, 30.0
+"""Seconds after which that is not done; and those in which a store that did not answer is not asked at all."""
 _CAUSES = (
     ("ACCESS_DENIED|Forbidden|ermission|TOKEN", "access is denied", "check the credentials and their rights"),
     ("NO_SUCH|NOT_FOUND|not exist", "it is not there", "check the address: it may have been moved or deleted"),
-    *_PASSING,
+    ("imeout|timed out", "the store does not answer", "check the address and the network, or copy the log here"),
+    ("", "the store fails", "try it again later, or copy the log here"),
 )
-"""What the error of a store has in it, the cause and the remedy. The first that fits."""
+"""What the error of a store has in it, the cause and the remedy: the first that fits. The last two may pass."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Store:
         if system.type_name == "s3":
             make, (how,) = system.__reduce__()
             once = pafs.AwsStandardS3RetryStrategy(max_attempts=1)
-            system = make({**how, **PATIENCE, "retry_strategy": once})
+            system = make({**how, **TIMEOUTS, "retry_strategy": once})
         return cls(system)
 
     def __reduce__(self) -> Any:
@@ -55,7 +53,8 @@ class Store:
 
     def get_file_info(self, of: Any) -> Any:
         """Return what is at a path, at some, or in a folder."""
-        return self.answer(partial(self.system.get_file_info, of), str(getattr(of, "base_dir", of)))
+        path = of.base_dir if isinstance(of, pafs.FileSelector) else of
+        return self.answer(partial(self.system.get_file_info, of), path)
 
     def open_input_file(self, path: str) -> pa.NativeFile:
         """Open a file."""
@@ -80,12 +79,11 @@ class Store:
                 return ask()
             except OSError as error:
                 known = next(each for each in _CAUSES if re.search(each[0], str(error)))
-                _, cause, remedy = known
-                if pauses and known in _PASSING and time.time() < begun + _QUICK:
+                if pauses and known in _CAUSES[2:] and time.time() < begun + _QUICK:
                     time.sleep(pauses.pop(0))
                     continue
-                found = LogError(f"{path} cannot be read: {cause} ({str(error).strip()})", remedy)
-                if known == _SILENT:
+                found = LogError(f"{path} cannot be read: {known[1]} ({str(error).strip()})", known[2])
+                if known is _CAUSES[2]:
                     self.silent[:] = [(time.time() + _AWHILE, found)]
                 raise found from error
 

@@ -27,7 +27,6 @@ _SHAPES = {
 _DECIMAL, _POINT = re.compile(r"-?\d+(,\d+)?"), re.compile(r"-?\d+\.\d+")
 _ESCAPED = re.compile(r'\\"[^,;\t|\r\n]')
 
-
 Rows = list[list[str]]
 
 

@@ -15,7 +15,6 @@ _NULL, _IN_QUOTES = re.compile(rb"\s*n"), re.compile(rb'"(?:[^"\\]|\\.)*"?')
 _DEEPEST = 500
 """Brackets within one another that a value in JSON may have; beyond some 10,000 Arrow's parser ends the process."""
 
-
 ONE_KIND = 'write each list as JSON, [1, 2] or ["a", "b"], with the same kind of value in the whole column'
 
 

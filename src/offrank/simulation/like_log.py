@@ -11,6 +11,7 @@ from ..errors import ColumnError
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from ..log.source import Needs, refuse_unknown_clusters
 from ..policies.base import Policy, all_items
+from ..readers.tables import OnePart
 
 Behaviour = Callable[[Floats], Floats]
 """From the attraction of the items on slates [n, k] (0: nothing there) a factor of each click rate [n, k]."""
@@ -98,15 +99,12 @@ class LikeLog:
 
 
 @dataclass(frozen=True)
-class SimulatedLog:
+class SimulatedLog(OnePart):
     """A log of a world, drawn while it is read; the same seed gives the same log."""
 
     world: LikeLog
     rows: int
     seed: int
-
-    def parts(self) -> int:
-        return 1
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         world, rng = self.world, np.random.default_rng([self.seed, 2])

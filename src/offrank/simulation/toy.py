@@ -15,6 +15,7 @@ from ..log.source import Needs, refuse_unknown_clusters
 from ..policies.propensities import propensities
 from ..policies.ranking import Ranking
 from ..policies.swaps import Swaps
+from ..readers.tables import OnePart
 
 BASE = (6, 0, 3, 1, 4, 8, 9, 7, 5, 2)
 TARGET = (7, 0, 3, 1, 5, 6, 8, 9, 2, 4)
@@ -27,7 +28,7 @@ TRUTH = 2.0
 
 
 @dataclass(frozen=True)
-class ToyWorld:
+class ToyWorld(OnePart):
     """A log of the toy world; each reading of it as a `Source` draws the same rows again.
 
     A relevant item is clicked if its rank is examined, each rank independently. Every item keeps its place in the
@@ -48,9 +49,6 @@ class ToyWorld:
     def target(self) -> Ranking:
         """The policy to evaluate."""
         return Ranking("target")
-
-    def parts(self) -> int:
-        return 1
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         rng, found = np.random.default_rng([self.seed, part]), contexts(self.impressions)

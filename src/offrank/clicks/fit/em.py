@@ -46,7 +46,7 @@ def climb(
         one, log_posterior = step(here)
         trace.append(log_posterior)
         say(log_posterior)
-        if _moved(here, one) < tolerance:
+        if max((float(np.abs(one[name] - here[name]).max(initial=0.0)) for name in here), default=0.0) < tolerance:
             return Climb(one, tuple(trace), taken + 1, converged=True)
         two, _ = step(one)
         far = _extrapolated(here, one, two)
@@ -54,10 +54,6 @@ def climb(
         taken += 3
         here = beyond if np.isfinite(reached) and reached >= log_posterior else two
     return Climb(here, tuple(trace), taken, converged=False)
-
-
-def _moved(before: Parameters, after: Parameters) -> float:
-    return max((float(np.abs(after[name] - before[name]).max(initial=0.0)) for name in before), default=0.0)
 
 
 def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> Parameters:

@@ -89,19 +89,15 @@ def _informations(ranked: GradedDocuments, own: Integers, orders: Integers | Non
     """[draws, orders] the information within one grade, with its logging relevance in each order, or as it is."""
     relevance, logging = ranked.relevance[own].T.astype(np.int64, order="C"), ranked.logging[own].astype(np.int64)
     orders = np.arange(len(own))[None] if orders is None else orders
-    return np.asarray(informations(relevance, logging, orders, _corrected_logs(len(own))))
+    return np.asarray(informations(relevance, logging, orders, _logs_up_to(1 << max(len(own), 1024).bit_length())))
 
 
 @lru_cache(maxsize=2)
 def _logs_up_to(size: int) -> Floats:
+    """Grassberger's G at 0, ..., size: sum of c G(c) estimates sum of n p log(n p) with little bias."""
     from scipy.special import digamma
 
     counts = np.arange(1, size + 1, dtype=np.float64)
     swing = (digamma((counts + 1) / 2) - digamma(counts / 2)) / 2
     logs = digamma(counts) + np.where(counts % 2 == 0, swing, -swing)
     return np.concatenate([[0.0], logs])
-
-
-def _corrected_logs(n: int) -> Floats:
-    """Grassberger's G at 0, ..., at least n: sum of c G(c) estimates sum of n p log(n p) with little bias."""
-    return _logs_up_to(1 << max(n, 1024).bit_length())
