@@ -39,7 +39,7 @@ class PBMUser(GradeReader):
 
 
 @dataclass(frozen=True, repr=False)
-class TrustUser(PBMUser):
+class TrustUser(GradeReader):
     """Also clicks irrelevant documents at high ranks: P(C_k = 1) = (e+_k R + e-_k (1 - R)) / k, affine in R.
 
     e+_k = 1 - (min(k, 20) + 1) / 100 and e-_k = .65 / min(k, 10) are the values in simulations that follow Vardasbi
