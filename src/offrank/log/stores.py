@@ -33,14 +33,14 @@ _CAUSES = (
 
 
 @dataclass(frozen=True)
-class Store:
+class FileStore:
     """A file system elsewhere, as far as readers ask it. silent: until when it is not asked, for it did not answer."""
 
     system: Any
     silent: list[tuple[float, LogError]] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
-    def of(cls, system: Any) -> Store:
+    def of(cls, system: Any) -> FileStore:
         """Return a store whose requests end."""
         if system.type_name == "s3":
             make, (how,) = system.__reduce__()
@@ -49,7 +49,7 @@ class Store:
         return cls(system)
 
     def __reduce__(self) -> Any:
-        return Store.of, (self.system,)
+        return FileStore.of, (self.system,)
 
     def get_file_info(self, of: Any) -> Any:
         """Return what is at a path, at some, or in a folder."""
@@ -91,7 +91,7 @@ class Store:
 class _File(io.RawIOBase):
     """A file of a store, open."""
 
-    def __init__(self, store: Store, path: str) -> None:
+    def __init__(self, store: FileStore, path: str) -> None:
         super().__init__()
         self.store, self.path, self.at = store, path, 0
         self.source = store.answer(partial(store.system.open_input_file, path), path)

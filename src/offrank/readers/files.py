@@ -29,7 +29,7 @@ from ..errors import EmptyLogError, LogError, UsageError
 from ..language.files import scratch
 from ..language.from_text import nothing_at
 from ..language.outputs import refuse_undecodable
-from ..log.stores import Store
+from ..log.stores import FileStore
 from .file_kinds import HEAD, packing
 
 SQL, SPARK = "duckdb:", "spark:"
@@ -132,7 +132,7 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
     except (pa.ArrowException, OSError) as error:
         raise LogError(f"{address} cannot be reached: {error}", "check the address and the credentials") from error
     if not (local := isinstance(system, pafs.LocalFileSystem)):
-        system = Store.of(system)
+        system = FileStore.of(system)
     info = system.get_file_info(path)
     if info.type == pafs.FileType.Directory:
         info = system.get_file_info(pafs.FileSelector(path, recursive=True))

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 
 from ..errors import LogError, UsageError
 from ..log.checksums import lengths, verify, verify_footer
-from .column_sets import refuse_missing
+from .column_sets import OfSchema, refuse_missing
 from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
-from .tables import OfSchema, Piece, bounded, rows_for
+from .tables import Piece, bounded, rows_for
 
 _WANTED = {
     "parquet": ("a Parquet file", "give a Parquet file, or copy it again"),

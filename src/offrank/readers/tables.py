@@ -108,14 +108,6 @@ def first_piece(table: Table, columns: tuple[str, ...]) -> Piece | None:
     return next((piece for piece in all_pieces(table, columns) if len(piece.data)), None)
 
 
-class OfSchema:
-    """A table with the columns of its schema."""
-
-    @property
-    def names(self: Any) -> tuple[str, ...]:
-        return tuple(self.schema.names)
-
-
 class TableOver:
     """A table that makes its rows of those of another: with its columns, parts and name, where nothing else is said."""
 
