@@ -33,14 +33,6 @@ class FileTable(Protocol):
         """Return the columns in a file."""
 
 
-class OfSchema:
-    """A table with the columns of its schema."""
-
-    @property
-    def names(self: Any) -> tuple[str, ...]:
-        return tuple(self.schema.names)
-
-
 Sets = Mapping[frozenset[str], tuple[Sequence[str], list[str]]]
 """The columns of each set in their order, and the files that have them."""
 

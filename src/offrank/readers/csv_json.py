@@ -15,11 +15,11 @@ import pyarrow.json
 from ..errors import EmptyLogError, LogError
 from ..log.python_values import in_kind
 from . import _kernels_bytes
-from .column_sets import OfSchema, refuse_missing
+from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed, rows_of
-from .parquet_orc_arrow import file_errors, with_columns
+from .parquet_orc_arrow import OfSchema, file_errors, with_columns
 from .tables import OnePart, Piece, bounded, numbered, refuse_twice, table_of_dicts
 from .text_types import cell_error, csv_type, json_types, naming, whole_numbers, with_fractions
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from ..errors import LogError, UsageError
 from ..log.checksums import lengths, verify, verify_footer
-from .column_sets import OfSchema, refuse_missing
+from .column_sets import refuse_missing
 from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
 from .tables import Piece, bounded, rows_for
@@ -76,6 +76,14 @@ class StoredFile(Protocol):
 
     def batches(self, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
         """Yield the record batches of one part."""
+
+
+class OfSchema:
+    """A table with the columns of its schema."""
+
+    @property
+    def names(self: Any) -> tuple[str, ...]:
+        return tuple(self.schema.names)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ import pyarrow as pa
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError, optional
 from ..log.source import read_once
 from . import flat
-from .column_sets import OfSchema
 from .files import SQL
-from .parquet_orc_arrow import file_errors
+from .parquet_orc_arrow import OfSchema, file_errors
 from .tables import (
     MOST_ROWS,
     MemoryTable,

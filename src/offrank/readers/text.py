@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, LogError
 from ..log.batch import Floats, Integers
-from .column_sets import OfSchema
 from .files import Files, describe
+from .parquet_orc_arrow import OfSchema
 from .tables import OnePart, Piece
 
 _PIECE_ROWS, _DIGITS = 8192, 18
