@@ -60,11 +60,6 @@ class FileStore:
         """Open a file."""
         return pa.PythonFile(_File(self, path), mode="r")
 
-    def open_input_stream(self, path: str, compression: str | None) -> pa.NativeFile:
-        """Open a file as a stream, which is unpacked."""
-        file = self.open_input_file(path)
-        return file if compression is None else pa.CompressedInputStream(file, compression)
-
     def answer(self, ask: Callable[[], Any], path: str) -> Any:
         """Return the answer of the store, which is asked again where it fails.
 
