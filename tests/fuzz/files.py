@@ -15,6 +15,7 @@ import numpy as np
 
 import offrank
 from offrank.policies import Uniform
+from tests.clicks.aged import aged
 
 from . import logs
 from .answers import Wrong, in_json
@@ -149,8 +150,8 @@ def _text(form: str) -> Callable[[], bytes]:
     return make
 
 
-def _made(write: Callable[[list[dict[str, Any]], Path], Any]) -> Callable[[], bytes]:
-    """What a verb writes of a log with features."""
+def _made(write: Callable[[list[dict[str, Any]], Path], Any], name: str = "file.npz") -> Callable[[], bytes]:
+    """What a verb writes of a log with features; JSON without its checksum, which would refuse any change."""
 
     @cache
     def make() -> bytes:
@@ -160,8 +161,9 @@ def _made(write: Callable[[list[dict[str, Any]], Path], Any]) -> Callable[[], by
             features = rng.integers(0, 3, (4, 2)).astype(float).tolist()
             rows.append({"query": f"q{index % 4}", "slate": slate, "clicks": clicks, "features": features})
         with tempfile.TemporaryDirectory() as folder:
-            write(rows, Path(folder) / "file.npz")
-            return (Path(folder) / "file.npz").read_bytes()
+            path = Path(folder) / name
+            write(rows, path)
+            return json.dumps(aged(path)).encode() if path.suffix == ".json" else path.read_bytes()
 
     return make
 
@@ -219,8 +221,9 @@ FILE_KINDS: dict[str, tuple[str, Callable[[], bytes], Callable[[Path], None]]] =
     "packed text": ("csv.gz", _text("csv.gz"), _ask_log),
     "arrow": ("arrow", _text("arrow"), _ask_log),
     "parquet": ("parquet", _text("parquet"), _ask_log),
-    "pbm": ("json", _made(_fit("pbm")), _ask_model),
-    "dbn": ("json", _made(_fit("dbn")), _ask_model),
+    "pbm": ("json", _made(_fit("pbm"), "file.json"), _ask_model),
+    "dbn": ("json", _made(_fit("dbn"), "file.json"), _ask_model),
+    "packed pbm": ("npz", _made(_fit("pbm")), _ask_model),
     "policy": ("npz", _made(_learn), _ask_policy),
     "state": ("state", _made(_state), _ask_state),
 }

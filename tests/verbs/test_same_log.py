@@ -21,6 +21,7 @@ from offrank.errors import UsageError
 from offrank.estimators import Direct, DoublyRobust, Interpol
 from offrank.policies.linear import Model
 from offrank.simulation.search import SearchWorld
+from tests.clicks.aged import aged
 
 # One worker: what these tests share is made once.
 pytestmark = pytest.mark.xdist_group("same log")
@@ -234,21 +235,14 @@ def test_a_click_model_keeps_its_fingerprint(days: Path, tmp_path: Path) -> None
     assert model.training is not None
     assert model.training.rows == DAY
     assert model.training == PBM().fit(pq.read_table(days / "0.parquet")).training
-    written = json.loads((days / "pbm.json").read_text())
-    del written["training"]
+    written = aged(days / "pbm.json")
+    training = written.pop("training")
     (tmp_path / "old.json").write_text(json.dumps(written))
     old = offrank.clicks.load(tmp_path / "old.json")
     assert old.training is None
     assert "same-log" not in {one.code for one in offrank.evaluate_clicks(days / "0.parquet", old).findings}
     for damage in ({"keys": {"kind": "i8", "shape": [1], "values": [1]}}, {"by": 3}, {"rows": "many"}):
-        (tmp_path / "damaged.json").write_text(
-            json.dumps(
-                {
-                    **json.loads((days / "pbm.json").read_text()),
-                    "training": {**json.loads((days / "pbm.json").read_text())["training"], **damage},
-                }
-            )
-        )
+        (tmp_path / "damaged.json").write_text(json.dumps({**written, "training": {**training, **damage}}))
         with pytest.raises(UsageError, match="damaged"):
             offrank.clicks.load(tmp_path / "damaged.json")
 
