@@ -24,8 +24,7 @@ from offrank.inference.mean_intervals import Inference
 from offrank.inference.rare_rewards import Tail, heavy_tail
 from offrank.sums import Mean, Moments, MomentsFold, NamedColumns, Sample, Sums, mean_by_block, ratio
 from offrank.sums._kernels import bucket_of
-from offrank.sums.buckets import BUCKETS
-from offrank.sums.clusters import Clusters
+from offrank.sums.clusters import BUCKETS, Clusters
 from offrank.sums.estimate import FEW_EFFECTIVE
 
 Floats = NDArray[np.float64]

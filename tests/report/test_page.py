@@ -17,7 +17,6 @@ import pytest
 import offrank
 from offrank import Result, Top
 from offrank.evaluation.metadata import Diagnoses, RankOverlap, WeightsOf
-from offrank.report import glossary
 from offrank.report.facts import asked
 from offrank.report.page import prose
 from offrank.sums.histogram import Histogram
@@ -229,7 +228,7 @@ def test_every_term_is_explained_under_the_pointer_and_at_the_end() -> None:
     assert {*lines} <= {*listed.values()}
     assert {"ips", "snips", "ipm", "interpol", "pbm", "rips"} <= {*listed}
     few = prose("Slots of a ranker")  # only what is on a page
-    assert [term for term, _ in glossary.listed(few)] == ["slot"]
+    assert [term for term, _ in listed(few)] == ["slot"]
 
 
 def test_terms_are_found_whole_once_and_in_the_plural() -> None:

@@ -156,7 +156,7 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "sums.base.OptionalFold": lambda kind: kind(MomentsFold()),
     "sums.base.Tee": lambda kind: kind({"moments": MomentsFold(), "buckets": BucketsFold()}),
     "sums.totals.BootstrapFold": lambda kind: kind(replicates=9, seed=1),
-    "sums.buckets.BucketsFold": lambda kind: kind(),
+    "sums.clusters.BucketsFold": lambda kind: kind(),
     "sums.group_by.GroupBy": lambda kind: kind(MomentsFold()),
     "sums.histogram.HistogramFold": lambda kind: kind((0, 2)),
     "sums.largest.LargestFold": lambda kind: kind((0, 1), keep=7),

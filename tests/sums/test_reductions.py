@@ -24,8 +24,7 @@ from offrank.sums import (
 )
 from offrank.sums import group_by as group_by_module
 from offrank.sums.base import Unavailable, total
-from offrank.sums.buckets import ClusterSums
-from offrank.sums.clusters import Clusters
+from offrank.sums.clusters import Clusters, ClusterSums
 from tests.strategies import weighted_samples
 
 

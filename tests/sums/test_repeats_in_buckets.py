@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from offrank.sums.base import Sample
-from offrank.sums.buckets import BUCKETS, BucketsFold
-from offrank.sums.clusters import Clusters
+from offrank.sums.clusters import BUCKETS, BucketsFold, Clusters
 
 
 @pytest.mark.parametrize("rows", [1, 3])

@@ -15,7 +15,7 @@ from ..log.batch import Floats, LogBatch, Naturals
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..sums.base import Fold, Sample, Tee
-from ..sums.buckets import BUCKETS_OF_A_GROUP
+from ..sums.clusters import BUCKETS_OF_A_GROUP
 from ..sums.group_by import with_groups
 from ..sums.mean import Name
 from ..sums.named_sums import ByName, NamedColumns

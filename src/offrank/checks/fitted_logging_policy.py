@@ -25,8 +25,7 @@ from ..language.formatting import nine_digits
 from ..log.batch import Booleans, Floats
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
-from ..policies.interleaved import Interleaved
-from ..policies.interleaving_methods import INTERLEAVINGS
+from ..policies.interleaved import INTERLEAVINGS, Interleaved
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.ranking import Ranking
 from ..policies.shuffled import Shuffled

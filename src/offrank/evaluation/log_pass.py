@@ -30,7 +30,7 @@ from ..log.source import Needs, Source
 from ..policies.base import Policy
 from ..running.quantities import Quantities, Quantity
 from ..sums.base import Tee
-from ..sums.buckets import BUCKETS, BUCKETS_OF_A_GROUP
+from ..sums.clusters import BUCKETS, BUCKETS_OF_A_GROUP
 from ..sums.group_by import GroupBy, Grouping, by_column
 from ..sums.histogram import Histogram, HistogramFold
 from ..sums.largest import LargestFold

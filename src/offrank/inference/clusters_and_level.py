@@ -13,8 +13,7 @@ from ..language.argument import interval_level
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
 from ..sums.base import Fold, Sample
-from ..sums.buckets import BUCKETS, BucketsFold
-from ..sums.clusters import Clusters
+from ..sums.clusters import BUCKETS, BucketsFold, Clusters
 from ..sums.mean import Name, Products
 from ..sums.moments import MomentsFold
 from ..sums.named_sums import NamedColumns, Sums

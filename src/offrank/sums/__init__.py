@@ -5,7 +5,7 @@ from .base import OptionalFold as OptionalFold
 from .base import Sample as Sample
 from .base import Tee as Tee
 from .base import Unavailable as Unavailable
-from .buckets import BucketsFold as BucketsFold
+from .clusters import BucketsFold as BucketsFold
 from .estimate import Caution as Caution
 from .estimate import Estimate as Estimate
 from .estimate import Interval as Interval

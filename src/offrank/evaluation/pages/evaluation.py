@@ -19,7 +19,6 @@ from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
 from .ab_test import ab_test_sections
-from .bounds import bounds_by_group
 from .diagnostics import (
     clips_forest,
     diagnostic_sections,
@@ -29,7 +28,7 @@ from .diagnostics import (
     windows_forest,
 )
 from .document import are_days, findings_of, in_worth
-from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
+from .estimates import all_groups, bounds_by_group, estimates_forest, estimators, groups_forest, largest_groups
 from .headline import SEVERITY_OF, answers
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")

@@ -15,8 +15,7 @@ from ...log.source import Ability, Needs
 from ...sums.fingerprint import Fingerprint
 from ..base import Policy
 from ..registry import POLICIES
-from .model import Model
-from .scored import ranker, scored
+from .model import Model, ranker, scored
 
 
 @POLICIES.register
