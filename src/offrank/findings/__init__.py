@@ -5,21 +5,22 @@ line names the type of evidence; it returns how severe it is, what was measured 
 changes, and docs/concepts/trust.md explains it.
 """
 
-from .registry import FINDINGS as FINDINGS
-from .registry import Cause as Cause
-from .registry import Kind as Kind
-from .registry import Statement as Statement
-from .registry import all_findings as all_findings
-from .registry import causes_of as causes_of
-from .registry import cautions_for as cautions_for
-from .registry import convicting as convicting
-from .registry import explained as explained
-from .registry import finding as finding
-from .registry import has_cause as has_cause
-from .registry import title_of as title_of
+from .registry import (
+    FINDINGS,
+    Cause,
+    Kind,
+    Statement,
+    all_findings,
+    causes_of,
+    cautions_for,
+    convicting,
+    explained,
+    finding,
+    has_cause,
+    title_of,
+)
 
-_NAMES = """
-    FINDINGS Cause Kind Statement all_findings causes_of cautions_for convicting explained finding has_cause
-    title_of
-"""
-__all__ = [*_NAMES.split()]  # noqa: PLE0604
+__all__ = [
+    "FINDINGS", "Cause", "Kind", "Statement", "all_findings", "causes_of", "cautions_for", "convicting", "explained",
+    "finding", "has_cause", "title_of",
+]  # fmt: skip
