@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at run time
+from .language import lazy as _lazy
+
+if TYPE_CHECKING:  # for type checkers; `_HOMES` has the same at run time
     from . import clicks as clicks
     from . import errors as errors
     from . import estimators as estimators
@@ -77,43 +78,15 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
 __version__ = "0.2.0"
 
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
-_WRITTEN = """
-    Balanced=policies.balanced Boosted=policies.boosted By=policies.by Caution=sums.estimate
-    CheckpointFolder=running.checkpoint Counted=policies.counted Distinct=policies.distinct
-    EpsilonUniform=policies.epsilon Estimate=sums.estimate Filtered=policies.filtered Inspection=inspection.result
-    Interleaved=policies.interleaved Linear=policies.linear Logged=policies.logged_probabilities
-    Noisy=policies.noisy OffrankError=errors Pinned=policies.pinned PlackettLuce=policies.plackett_luce
-    PolicyMixture=policies.policy_mixture Ranking=policies.ranking Result=evaluation.result
-    Shuffled=policies.shuffled Swaps=policies.swaps Thompson=policies.thompson Top=policies.top
-    Unconfirmed=policies.unconfirmed Uniform=policies.uniform UnreadTable=inspection.unread_table
-    Verdict=findings.verdict Written=policies.logged_probabilities check=verbs.check compare=verbs.compare
-    convert=readers.convert demo=verbs.demo estimate=verbs.estimate evaluate=verbs.evaluate
-    evaluate_clicks=verbs.clicks.evaluate fit_clicks=verbs.clicks.fit harvest_clicks=verbs.clicks.harvest
-    inspect=verbs.inspect judge_clicks=verbs.clicks.judge learn=verbs.learn measure=verbs.measure merge=verbs.merge
-    predict_clicks=verbs.clicks.predict read_log=readers.log reproduce=verbs.reproduce
-    select_clicks=verbs.clicks.select select_estimators=verbs.select simulate=verbs.simulate
-"""
-_HOMES = dict(one.split("=") for one in _WRITTEN.split())
+_HOMES = _lazy.homes(__file__)
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
-_MODULES = {
-    *("clicks", "errors", "estimators", "evaluation", "frames", "learning", "log", "metrics", "sums"),
-    *("policies", "propensities", "readers", "reward_models", "selection", "simulation", "testing", "verbs"),
-}
+_MODULES = {name for name, home in _HOMES.items() if not home}
 
-__all__ = [*_HOMES]  # noqa: PLE0604
-
+__all__ = sorted({*_HOMES} - _MODULES)  # noqa: PLE0605
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-
-    def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            return importlib.import_module(f".{name}", __name__)
-        if name not in _HOMES:
-            raise AttributeError(f"module 'offrank' has no attribute {name!r}")
-        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-        globals()[name] = value
-        return value
+    __getattr__ = _lazy.later(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*globals(), *_HOMES})

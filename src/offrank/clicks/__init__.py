@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from .base import FitResult as FitResult
@@ -49,21 +49,11 @@ if TYPE_CHECKING:
     from .trust import TrustBias as TrustBias
     from .ubm import UBM as UBM
 
-
-_WRITTEN = """
-    Browsing=laws CACM=neural CCM=chain_models CM=chain_models Cascading=laws ClickCounts=click_counts ClickLaw=laws
-    ClickModel=model CountModel=model DBN=chain_models DCM=chain_models DCTR=rates Evaluated=evaluation
-    Evaluations=evaluation FitResult=base Fitted=fitted GCTR=rates Harvested=harvesting Independent=laws
-    Judgements=judgements Mixed=laws Mixture=mixture NCM=neural PBM=pbm Parameters=base RCTR=rates RDCTR=rates
-    Role=base Roles=base SDBN=chain_models SessionModel=model Sessions=sessions SlateDocuments=documents
-    TrustBias=trust UBM=ubm Upward=laws browsing_cell=click_counts click_model=model load=model of_documents=model
-    of_ranks=model
-"""
-_HOMES = dict(one.split("=") for one in _WRITTEN.split())
+_HOMES = _lazy.homes(__file__)
 __all__ = [*_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 from .cuts import Clip as Clip
 from .cuts import Shrink as Shrink
 from .cuts import Switch as Switch
@@ -37,15 +37,8 @@ if TYPE_CHECKING:
     from .wrappers import SelfNormalised as SelfNormalised
     from .wrappers import self_normalised as self_normalised
 
-
-_WRITTEN = """
-    Bounded=bounded ClickWeights=click_weights Direct=direct DoublyRobust=doubly_robust Estimator=base IPM=items
-    IPS=ips Interpol=items InterpolWindows=family EstimatorKind=base LoggedMean=logged ModelBased=predicted
-    PI=pseudoinverse.estimator PositionBased=items RIPS=rips Reference=base SelfNormalised=wrappers Terms=base
-    Weighted=base Weights=base estimator=named self_normalised=wrappers
-"""
-_HOMES = dict(one.split("=") for one in _WRITTEN.split())
+_HOMES = _lazy.homes(__file__)
 __all__ = ["ESTIMATORS", "Clip", "Shrink", "Switch", "clip", "shrink", "switch", *_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _HOMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from .estimates import Estimates
@@ -12,7 +12,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimates", "Result"]
 
-_HOMES = {"Estimates": "estimates", "Result": "result"}
-
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _lazy.homes(__file__))

@@ -5,7 +5,7 @@ The sampling distribution of a mean of `offrank.sums`, and the interval that fol
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from .clusters_and_level import IntervalSpec
@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from .pareto import tail_index
     from .registry import INTERVALS, interval
 else:  # arguments of the command line do without what computes
-    __getattr__ = _later(
-        __name__,
-        {
-            "INTERVALS": "registry",
-            "Inference": "mean_intervals",
-            "IntervalSpec": "clusters_and_level",
-            "interval": "registry",
-            "tail_index": "pareto",
-        },
-    )
+    __getattr__ = _lazy.later(__name__, _lazy.homes(__file__))
 
 __all__ = ["INTERVALS", "Inference", "IntervalSpec", "interval", "tail_index"]

@@ -11,8 +11,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, ValuesView
+from collections.abc import Iterator, Mapping, ValuesView
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -201,19 +200,3 @@ class Later:
     def __getattr__(self, name: str) -> Any:
         found = vars(self)[name] = getattr(importlib.import_module(self._home, self._package), name)
         return found
-
-
-def later(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package whose names are imported when they are first used.
-
-    homes: public name -> the module of the package that defines it.
-    """
-
-    def found(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f".{homes[name]}", package), name)
-        setattr(sys.modules[package], name, value)
-        return value
-
-    return found

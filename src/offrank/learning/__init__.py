@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from ..policies.splits import Split
@@ -13,13 +13,5 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Checkpoint", "Learner", "Split", "learner"]
 
-_HOMES = {
-    "Checkpoint": "examples",
-    "Learner": "examples",
-    "METHODS": "methods",
-    "Split": ".policies.splits",
-    "learner": "methods",
-}
-
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _lazy.homes(__file__))

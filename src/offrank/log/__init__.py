@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from .batch import Contexts, Labels, LogBatch, Shown, SparseFeatures
@@ -12,7 +12,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Contexts", "Labels", "LogBatch", "Needs", "Shown", "Source", "SparseFeatures"]
 
-_HOMES = {name: "source" if name in ("Needs", "Source") else "batch" for name in __all__}
-
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _lazy.homes(__file__))

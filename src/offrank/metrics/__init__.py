@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
     from .cmip_models import cmip_of as cmip_of
@@ -27,21 +27,13 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` says the same at run time
     from .ranking import ndcg as ndcg
     from .ranking import ranked as ranked
 
-# Loaded on first use: the command line reads `metrics.question` before anything else.
-_WRITTEN = """
-    Cmip=conditional_information Comparison=comparisons Measured=measured Measurements=measured
-    average_precision=ranking banner_disagreement=measurements cmip=conditional_information cmip_of=cmip_models
-    counterfactual_disagreement=measurements counterfactual_loss=measurements counterfactual_ndcg=measurements
-    dcg=ranking discount=ranking err=ranking mean=ranking mrr=ranking ndcg=ranking
-    pairwise_disagreement=measurements ranked=ranking
-"""
-_HOMES = dict(one.split("=") for one in _WRITTEN.split())
+_HOMES = _lazy.homes(__file__)
 
 __all__ = [*_HOMES]  # noqa: PLE0604
 
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 from .base import Policy as Policy
 from .propensities import Propensities as Propensities
 from .propensities import ShownPolicy as ShownPolicy
@@ -36,15 +36,8 @@ if TYPE_CHECKING:
     from .unconfirmed import Unconfirmed as Unconfirmed
     from .uniform import Uniform as Uniform
 
-
-_WRITTEN = """
-    Balanced=balanced By=by Counted=counted Distinct=distinct EpsilonUniform=epsilon Filtered=filtered Fits=base
-    Interleaved=interleaved Logged=logged_probabilities Noisy=noisy Pinned=pinned PlackettLuce=plackett_luce
-    PolicyMixture=policy_mixture Ranking=ranking Shuffled=shuffled Sorting=sorting Swaps=swaps Thompson=thompson
-    Top=top Unconfirmed=unconfirmed Uniform=uniform Written=logged_probabilities
-"""
-_HOMES = dict(one.split("=") for one in _WRITTEN.split())
+_HOMES = _lazy.homes(__file__)
 __all__ = [*["POLICIES", "Policy", "Propensities", "ShownPolicy", "policy", "propensities"], *_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _HOMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from .formats.bandit_logs import open_bandit as open_bandit
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from .trec import write_trec as write_trec
 
 
-_FORMATS = {"bandit_logs": "open_bandit", "criteo": "criteo criteo_paper", "registry": "READERS Reader"}
-_FORMATS |= {"search_sessions": "sogou tiangong yandex", "training_files": "clax"}
-_HOMES = {name: f"formats.{home}" for home, names in _FORMATS.items() for name in names.split()} | {"read_log": "log"}
-_HOMES |= {f"{job}_{kind}": kind for job in ("read", "write") for kind in ("svmlight", "trec")}
+_HOMES = _lazy.homes(__file__)
 __all__ = [*_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _HOMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from .base import Predicted as Predicted
@@ -19,14 +19,8 @@ if TYPE_CHECKING:
     from .regression import SlateRegression as SlateRegression
     from .regression import TreeRegression as TreeRegression
 
-
-_WRITTEN = """
-    BoostedRegression=regression ClickPredictions=click_model LassoRegression=regression OwnRegression=regression
-    Predicted=base PredictionColumn=column REWARD_MODELS=registry RewardModel=base SlateRegression=regression
-    TreeRegression=regression fit_models=fitting
-"""
-_HOMES = dict(one.split("=") for one in _WRITTEN.split())
+_HOMES = _lazy.homes(__file__)
 __all__ = [*_HOMES]  # noqa: PLE0604
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _HOMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..language.registry import later as _later
+from ..language import lazy as _lazy
 
 if TYPE_CHECKING:
     from .adverts import AdvertWorld
@@ -16,15 +16,5 @@ if TYPE_CHECKING:
 
 __all__ = ["AdvertWorld", "JudgedWorld", "SearchWorld", "SimulatedSource", "Truth", "mslr_like", "stratified"]
 
-_HOMES = {
-    "AdvertWorld": "adverts",
-    "JudgedWorld": "worlds",
-    "SearchWorld": "search",
-    "SimulatedSource": "source",
-    "Truth": "truth",
-    "mslr_like": "judged_queries",
-    "stratified": "judged_queries",
-}
-
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _lazy.homes(__file__))
