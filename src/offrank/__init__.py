@@ -80,7 +80,7 @@ __version__ = "0.2.0"
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
 _HOMES = _lazy.homes(__file__)
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
-_MODULES = {name for name, home in _HOMES.items() if not home}
+_MODULES = {name for name, (home, _) in _HOMES.items() if home == "."}
 
 __all__ = sorted({*_HOMES} - _MODULES)  # noqa: PLE0605
 

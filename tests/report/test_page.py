@@ -228,7 +228,7 @@ def test_every_term_is_explained_under_the_pointer_and_at_the_end() -> None:
     assert {*lines} <= {*listed.values()}
     assert {"ips", "snips", "ipm", "interpol", "pbm", "rips"} <= {*listed}
     few = prose("Slots of a ranker")  # only what is on a page
-    assert [term for term, _ in listed(few)] == ["slot"]
+    assert [term for term, _ in pages.listed(few)] == ["slot"]
 
 
 def test_terms_are_found_whole_once_and_in_the_plural() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..language import lazy
 from ..language.registry import Later
 
 if TYPE_CHECKING:
@@ -42,24 +43,12 @@ if TYPE_CHECKING:
     from ..simulation import source as source
     from ..simulation import worlds as worlds
     from ..simulation.users import named as _users
-
-    click_evaluation, click_model, conversion = _evaluation, _model, _convert
-    users, world_rankers = _users, _rankers
 else:
-    _HOMES = """
-        evaluation.answer evaluation.arguments evaluation.check_pass click_evaluation=clicks.evaluation
-        click_model=clicks.model metrics.click_pages metrics.click_results inference.clusters_and_level
-        metrics.cmip_models conversion=readers.convert clicks.documents policies.fit frames
-        clicks.given_models metrics.graded clicks.harvesting simulation.judged_queries
-        learning.learnt_policy metrics.measurements metrics.page policies evaluation.question
-        evaluation.reproducibility selection.selected_estimators selection.selected_models
-        selection.selector simulation.simulated selection.simulated_selection simulation.source
-        policies.splits selection.strategies learning.training users=simulation.users.named
-        world_rankers=simulation.rankers simulation.worlds
-    """
-    for _home in _HOMES.split():
-        _name, _, _module = _home.rpartition("=")
-        globals()[_name or _module.rpartition(".")[2]] = Later(f"..{_module}", __package__)
+    for _name, (_home, _own) in lazy.homes(__file__).items():
+        globals()[_name] = Later(f"{_home}{_own}" if _home == ".." else f"{_home}.{_own}", __package__)
+
+click_evaluation, click_model, conversion = _evaluation, _model, _convert
+users, world_rankers = _users, _rankers
 
 
 def choose_estimators(*given: Any) -> Any:
