@@ -17,7 +17,7 @@ from ..sums.clusters import Clusters
 from ..sums.estimate import Interval
 from ..sums.mean import ratio
 from ..sums.named_sums import NamedColumns
-from ..sums.sampled import Sketch, sketch
+from ..sums.sampled import sketch
 
 KEPT = 4096
 """Maximum of distinct values counted exactly; beyond it, the density of as many hashes is accurate to some 3 %."""
@@ -54,10 +54,11 @@ class OverviewFold(Fold):
         contexts, groups = batch.contexts, batch.dependent(self.columns)
         inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
         codes = {"item": contexts.candidates[inside].view(np.uint64), **groups}
+        hashes = {name: distinct_codes(hashed(values))[:KEPT] for name, values in codes.items()}
         found = {
             "slots": _counted(contexts.length),
             "candidates": _counted(contexts.size),
-            "hashes": {name: _hashes(values) for name, values in codes.items()},
+            "hashes": {name: sketch(KEPT, keys, np.empty((len(keys), 0))) for name, keys in hashes.items()},
         }
         if not self.rewards:
             return found
@@ -85,11 +86,6 @@ class OverviewFold(Fold):
 def _counted(sizes: Integers) -> Counter[int]:
     values, counts = np.unique(sizes, return_counts=True)
     return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
-
-
-def _hashes(codes: Naturals) -> Sketch:
-    keys = distinct_codes(hashed(codes))[:KEPT]
-    return sketch(KEPT, keys, np.empty((len(keys), 0)))
 
 
 def _distinct(hashes: Naturals) -> int:

@@ -45,7 +45,8 @@ class VerbCommand(click.Command):
         if examples:
             with formatter.section("Example"):
                 for example in examples:
-                    formatter.write(_broken(example, formatter.width - 4))
+                    pieces = example.replace(" -", "\0-").split("\0")
+                    formatter.write("".join(f"  {line}\n" for line in _lines(pieces, formatter.width - 4)))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options of each use under its heading."""
@@ -86,11 +87,6 @@ def _parts(text: str) -> tuple[list[str], list[str]]:
     paragraphs = [" ".join(one.split()) for one in text.split("\n\n")]
     told = [one for one in paragraphs if one and not one.startswith(_EXAMPLE)]
     return told, [one for one in paragraphs if one.startswith(_EXAMPLE)]
-
-
-def _broken(example: str, width: int) -> str:
-    """Return an example on lines that a shell joins again; a line is longer only where one option is."""
-    return "".join(f"  {line}\n" for line in _lines(example.replace(" -", "\0-").split("\0"), width))
 
 
 def _lines(pieces: list[str], width: int) -> Iterator[str]:

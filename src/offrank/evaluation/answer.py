@@ -60,7 +60,8 @@ def answered(question: Question) -> Result:
     if question.held_out is not None:
         source, left_out = splits.kept_apart(source, question.held_out, executor, progress)
     if question.plan.usual and not has_clicks(source):
-        question = _of_rewards(question)
+        of_rewards = [one for one in question.plan.estimators if one.kind.outcome == "reward"]
+        question = replace(question, plan=replace(question.plan, estimators=of_rewards))
     cache = RunCache()  # of what follows from policies and contexts alone, for every reading
     job = pass_of(question, source, cache)
     if question.state is None:
@@ -119,12 +120,6 @@ def _estimates(job: Pass, summary: Counts) -> Estimates:
             alone = found if isinstance(found, NoOverlapError) else replace(found, warnings=(), checked=False)
             made[name, spelling] = alone
     return Estimates(made)
-
-
-def _of_rewards(question: Question) -> Question:
-    """Return the question with the usual estimators of rewards alone."""
-    usual = [one for one in question.plan.estimators if one.kind.outcome == "reward"]
-    return replace(question, plan=replace(question.plan, estimators=usual))
 
 
 def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:

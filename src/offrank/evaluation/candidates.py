@@ -183,7 +183,9 @@ def contradicted(summary: Counts, target: Policy, rows: Rows, pairs: int) -> Row
         worst, found = _against(summary, target, row, holding, pairs), row.estimate
         warnings = found.warnings if worst is None else (worst, *found.warnings)
         judged[name] = replace(row, estimate=replace(found, warnings=warnings))
-        if worst is None and _may_contradict(summary, target, row):
+        # An estimate whose error may be larger than it seems contradicts no other.
+        uncertain = any(has_cause(one, "tail") and one.severity != "note" for one in row.estimate.warnings)
+        if worst is None and summary.error_is_reliable(target, row) and not uncertain:
             holding[name] = row
     return {name: judged.get(name, row) for name, row in rows.items()}
 
@@ -223,12 +225,6 @@ def _against(summary: Counts, target: Policy, row: Row, holding: Rows, pairs: in
 def _hidden(row: Row) -> float:
     """Return the share of the target that such a log is unlikely to show in the weights of an estimate."""
     return min((row.hidden or 0.0) + row.unsupported, 1.0)
-
-
-def _may_contradict(summary: Counts, target: Policy, row: Row) -> bool:
-    # The error may be larger than estimated: such an estimate contradicts no other.
-    uncertain = any(has_cause(one, "tail") and one.severity != "note" for one in row.estimate.warnings)
-    return summary.error_is_reliable(target, row) and not uncertain
 
 
 def _comparable(estimator: Estimator, other: Estimator, rewards_are_clicks: bool) -> bool:

@@ -78,7 +78,9 @@ def of_weights(
             off.add(name)
         yield mean
         if asked or (spelled, name) == ("ips", "uniform"):
-            others = {(one.code, one.message): one for one in _other_cautions(found, name, asked)}
+            about = [one for one in found.warnings if has_cause(one, "weights")]  # other than their mean
+            about = about if asked else [replace(one, severity="note") for one in about]
+            others = {(one.code, one.message): one for one in of_cautions(about, f", {name}")}
             yield from (one for key, one in others.items() if key not in given)
             given |= others.keys()
 
@@ -181,9 +183,3 @@ def _said_once(mean: Check, log: LogEvidence, of_log: Sequence[Caution], *, aske
     elif not asked and log.fit is not None:
         reason = f"The shown items fit {log.logging}, which rarely shows some of the slates."
     return mean if reason is None else replace(mean, code="mean-weight", status="note", message=reason, remedy="")
-
-
-def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Check]:
-    """Return the warnings about the weights other than their mean."""
-    found = [caution for caution in estimate.warnings if has_cause(caution, "weights")]
-    return list(of_cautions((one if asked else replace(one, severity="note") for one in found), f", {name}"))

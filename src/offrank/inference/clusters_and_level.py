@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import UsageError
 from ..language.argument import interval_level
-from ..log.batch import Floats
 from ..log.source import Needs, Source, has
 from ..sums.base import Fold, Sample
 from ..sums.clusters import BUCKETS, BucketsFold, Clusters
@@ -106,15 +105,12 @@ class IntervalSpec:
             every = [one for one in every if one.repeats >= _REPEATS]
             dropped = [one for one in every if len(one.rows) < FEWEST or not kind.clusters]
             every = [one for one in every if one not in dropped]
-        if kind.replicates:
-            every = [replace(one, replicates=self._redrawn(one)) for one in every]
+        if kind.replicates:  # by drawing whole clusters
+            rows = (Sample.of(one.sums, np.arange(len(one.rows), dtype=np.uint64)) for one in every)
+            draw = BootstrapFold(self.replicates, self.seed).of
+            every = [replace(one, replicates=draw(each)) for one, each in zip(every, rows, strict=True)]
         sums, replicates = Sums(columns, folded["moments"]), folded.get("replicates")
         if replicates is not None:
             replicates = np.roll(replicates, -len(products), axis=1)
         made = sums, self.method, self.confidence, tuple(every), replicates, products
         return Inference(*made, tuple(dropped), self.cluster == AUTO)
-
-    def _redrawn(self, clusters: Clusters) -> Floats:
-        """Bootstrap replicates that draw whole clusters."""
-        numbers = np.arange(len(clusters.rows), dtype=np.uint64)
-        return BootstrapFold(self.replicates, self.seed).of(Sample.of(clusters.sums, numbers))

@@ -35,7 +35,9 @@ def imagined(
     Where the documents of a grade differ, but not as the policy does, noise matters less than here, and the floor of a
     right model is lower.
     """
-    tables = {name: _Table.of(model, name, code, logging, grade) for name in _learnt_from_clicks(model)}
+    roles = model.model.roles()
+    of_documents = [name for name in model.learnt.strength if roles[name].by_document]  # with a posterior
+    tables = {name: _Table.of(model, name, code, logging, grade) for name in of_documents}
     ranks = {loading.shape[-1] for loading in model.learnt.loadings.values()}
     found = np.empty((len(code), worlds))
     for world in range(worlds):
@@ -50,12 +52,6 @@ def imagined(
             draws.draw_tables(here, rng) if drawn else here.parameters, np.arange(len(code))
         )
     return found
-
-
-def _learnt_from_clicks(model: Fitted) -> list[str]:
-    """The tables of documents with a posterior."""
-    roles = model.model.roles()
-    return [name for name in model.learnt.strength if roles[name].by_document]
 
 
 @dataclass(frozen=True)

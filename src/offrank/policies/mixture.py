@@ -79,8 +79,14 @@ class MixedPolicy(ShownPolicy):
 
     @final
     def shown_slots(self, batch: LogBatch) -> Floats:
-        """[n, k] probability of each shown slot given the slots above; 1 on pads."""
-        return _slots_mixed(self.mixed_shares(batch.contexts), [part.slot_probs for part in self._on(batch)])
+        """[n, k] probability of each shown slot given the slots above; 1 on pads.
+
+        The mixture is over whole slates, so its shares follow from the slots above (Bayes' rule).
+        """
+        parts = np.array([part.slot_probs for part in self._on(batch)])
+        probs = np.empty(parts.shape[1:])
+        _kernels.mixed_slots(self.mixed_shares(batch.contexts).copy(), parts, probs)
+        return probs
 
     def shown_ranks(self, batch: LogBatch) -> RankLaw:
         """The probability of each shown item at each rank."""
@@ -165,10 +171,3 @@ def _log_mixed(shares: Floats, parts: Sequence[Floats]) -> Floats:
     """[n] log of the mean of probabilities whose logarithms are given."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.logaddexp.reduce(np.log(shares) + np.array(parts), axis=0))
-
-
-def _slots_mixed(shares: Floats, parts: Sequence[Floats]) -> Floats:
-    """[n, k]: the mixture is over whole slates, so its shares follow from the slots above (Bayes' rule)."""
-    probs = np.empty(parts[0].shape)
-    _kernels.mixed_slots(shares.copy(), np.array(parts), probs)
-    return probs

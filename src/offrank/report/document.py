@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
+from ..findings.reasons import Assumption
 from ..language.formatting import MISSING, listing, plural, quote
 from ..language.registry import Later
 from ..sums.estimate import Caution
@@ -135,26 +136,6 @@ class Item:
     status: str = ""
 
 
-class Coded(Protocol):
-    """A text with a stable code, of which the documentation has a paragraph."""
-
-    @property
-    def code(self) -> str:
-        """The code, as a link has it."""
-
-    @property
-    def text(self) -> str:
-        """A few words."""
-
-    @property
-    def in_words(self) -> str:
-        """The same words, and which number they concern."""
-
-    @property
-    def why(self) -> str:
-        """A paragraph."""
-
-
 @dataclass(frozen=True)
 class Answer:
     """The sentence to read first.
@@ -170,7 +151,7 @@ class Answer:
     reasons: tuple[str, ...] = ()
     about: str = ""
     decision: str = ""
-    assumptions: tuple[Coded, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
 
 @dataclass(frozen=True)

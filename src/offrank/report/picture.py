@@ -94,17 +94,13 @@ class Picture:
 
     def _png(self) -> bytes:
         if find_spec("cairosvg") is not None:
-            return signed(_by_cairo(str(self)))
+            made: Any = import_module("cairosvg").svg2png(bytestring=str(self).encode(), scale=_SHARPNESS)
+            return signed(bytes(made))
         browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
         if browser is None:
             remedy = "pip install cairosvg, or write the picture as .svg"
             raise MissingExtraError("a PNG needs cairosvg or Chromium, and neither is installed", remedy)
         return signed(_by_browser(browser, str(self)))
-
-
-def _by_cairo(drawn: str) -> bytes:
-    made: Any = import_module("cairosvg").svg2png(bytestring=drawn.encode(), scale=_SHARPNESS)
-    return bytes(made)
 
 
 def _by_browser(browser: str, drawn: str) -> bytes:

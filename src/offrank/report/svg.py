@@ -173,12 +173,9 @@ def _background(plot: Forest, lane: _Lane) -> str:
     if plot.band.low is not None and plot.band.high is not None:
         low, high = (_inside(axis.position(end)) for end in (plot.band.low, plot.band.high))
         place = f'x="{lane.across(low)}" width="{lane.length(high - low)}" y="{lane.top}"'
-        drawn += f'<rect class="band" {place} height="{_height(lane)}"/>'
+        height = lane.bottom if lane.width is None else f"{float(lane.bottom) - float(lane.top):g}"
+        drawn += f'<rect class="band" {place} height="{height}"/>'
     return drawn if plot.reference is None else drawn + _vertical("reference", lane, axis.position(plot.reference))
-
-
-def _height(lane: _Lane) -> str:
-    return lane.bottom if lane.width is None else f"{float(lane.bottom) - float(lane.top):g}"
 
 
 def _vertical(kind: str, lane: _Lane, position: float) -> str:

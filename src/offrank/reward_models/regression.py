@@ -56,6 +56,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
     assumptions: ClassVar[frozenset[str]] = assumptions.RIGHT_MODEL
     of_clicks: ClassVar[bool] = False
     of_slots: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = False  # whether it may be learnt elsewhere, and so have no folds
     checked: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
@@ -63,14 +64,11 @@ class SlateRegression(Spelled, RewardModel, Fits):
         if not by or not all(isinstance(name, str) for name in by) or len(set(by)) < len(by):
             raise UsageError(f"by is {self.by!r}", "name columns of the candidates: by=[features, old_score]")
         object.__setattr__(self, "by", by)
-        if not isinstance(self.folds, int) or self.folds < self._fewest:  # type: ignore[redundant-expr]
+        least = 0 if self.elsewhere and not self.folds else 2
+        if not isinstance(self.folds, int) or self.folds < least:  # type: ignore[redundant-expr]
             raise UsageError(f"folds is {self.folds!r}", "give a number of parts of the log, 2 or more")
         for name, how in self.checked.items():
             _positive(name, vars(self)[name], **how)
-
-    @property
-    def _fewest(self) -> int:
-        return 2
 
     @abstractmethod
     def grid(self) -> Sequence[tuple[str, Any]]:
@@ -231,6 +229,7 @@ class OwnRegression(SlateRegression):
     """
 
     name: ClassVar[str] = "regression"
+    elsewhere: ClassVar[bool] = True
     regressor: Any
     slots: int | None = field(default=None, kw_only=True)
 
@@ -258,10 +257,6 @@ class OwnRegression(SlateRegression):
     def _key(self) -> tuple[Any, ...]:
         """What makes two of them equal: the regressor by identity, since it may not be hashable."""
         return id(self.regressor), self.by, self.folds, self.slots
-
-    @property
-    def _fewest(self) -> int:
-        return 2 if self.folds else 0
 
     def grid(self) -> list[tuple[str, Any]]:
         return [("", self.regressor)]

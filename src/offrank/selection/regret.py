@@ -112,7 +112,9 @@ def average_regrets(
         raise UsageError(f"the strategy needs {', '.join(lacking)}", "measure it, or use another strategy")
     outcome = np.asarray(out_of_distribution, dtype=np.float64)[:, None, :]
     subsets = _subsets(outcome.shape[-1], sizes)
-    costs = {metric: _costs(metrics[metric], metric, subsets) for metric in asked.metrics}
+    # [t, s, m] lower is better; infinite outside the subset, so that larger tops keep all of it.
+    signed = {one: SIGNS[one] * np.asarray(metrics[one], dtype=np.float64)[:, None, :] for one in asked.metrics}
+    costs = {metric: np.where(subsets, values, np.inf) for metric, values in signed.items()}
     kept = np.broadcast_to(subsets, (len(outcome), *subsets.shape))
     tops = [_top(costs[top.metric], top.size) for top in asked.tops]
     for top in tops:
@@ -145,11 +147,6 @@ def _subsets(models: int, sizes: Sequence[int]) -> Booleans:
     for row, one in enumerate(members):
         held[row, list(one)] = True
     return held
-
-
-def _costs(values: ArrayLike, metric: Metric, subsets: Booleans) -> Floats:
-    """Return [t, s, m] costs, lower is better; infinite outside the subset, so that larger tops keep all of it."""
-    return np.where(subsets, SIGNS[metric] * np.asarray(values, dtype=np.float64)[:, None, :], np.inf)
 
 
 def _top(costs: Floats, size: int) -> Booleans:
