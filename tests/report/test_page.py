@@ -18,6 +18,7 @@ import offrank
 from offrank import Result, Top
 from offrank.evaluation.metadata import Diagnoses, RankOverlap, WeightsOf
 from offrank.report.facts import asked
+from offrank.report.page import listed as words_of_page
 from offrank.report.page import prose
 from offrank.sums.histogram import Histogram
 from tests.report import sample
@@ -228,7 +229,7 @@ def test_every_term_is_explained_under_the_pointer_and_at_the_end() -> None:
     assert {*lines} <= {*listed.values()}
     assert {"ips", "snips", "ipm", "interpol", "pbm", "rips"} <= {*listed}
     few = prose("Slots of a ranker")  # only what is on a page
-    assert [term for term, _ in pages.listed(few)] == ["slot"]
+    assert [term for term, _ in words_of_page(few)] == ["slot"]
 
 
 def test_terms_are_found_whole_once_and_in_the_plural() -> None:

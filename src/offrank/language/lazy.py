@@ -13,10 +13,15 @@ def homes(file: str) -> dict[str, tuple[str, str]]:
 
     They are read off the text: a table of them would be a second list of what is there.
     """
+    found = {}
     with open(file, encoding="utf-8") as text:  # noqa: PTH123  pathlib takes longer to import than all else here
-        lines = [line.split(maxsplit=3) for line in text if line.startswith("    from .")]
-    every = ((home, one.split()) for _, home, _, names in lines for one in names.split(", "))
-    return {words[-1]: (home, words[0]) for home, words in every}
+        for line in text:
+            if line.startswith("    from ."):
+                _, home, _, names = line.split(maxsplit=3)
+                for one in names.split(", "):
+                    own, *_, name = one.split() * 2
+                    found[name] = home, own
+    return found
 
 
 def later(package: str, homes: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:
