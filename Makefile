@@ -80,12 +80,20 @@ clean: ## Remove the environment, caches and builds
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Each stamp is as old as the newest install from the present files. Both packages are installed: offrank and offrank-papers.
-$(VENV)/.installed: $(PACKAGING) scripts/ensure-venv
+# What builds them is there once: an environment for each build takes longer than the build.
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+define installed
 	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable . --editable reproductions
+	$(INSTALL) hatchling editables
+	$(INSTALL) --no-build-isolation --no-deps --editable . --editable reproductions
+endef
+
+$(VENV)/.installed: $(PACKAGING) scripts/ensure-venv
+	$(installed)
+	$(INSTALL) offrank offrank-papers
 	touch $@
 
 $(VENV)/.installed-dev: $(PACKAGING) scripts/ensure-venv
-	scripts/ensure-venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev,docs]' --editable reproductions
+	$(installed)
+	$(INSTALL) 'offrank[dev,docs]' offrank-papers
 	touch $@ $(VENV)/.installed
