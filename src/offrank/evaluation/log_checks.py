@@ -163,10 +163,8 @@ def _mean_weight(title: str, estimate: Estimate) -> Check:
     status: Status = "ok"
     message = "As expected if the propensities are correct and the log supports the policy."
     if not found.low - _ROUNDING <= 1 <= found.high + _ROUNDING:
-        status, message = (
-            "note",
-            ("The interval misses 1. This happens by chance now and then, or because of a heavy tail."),
-        )
+        status = "note"
+        message = "The interval misses 1. This happens by chance now and then, or because of a heavy tail."
     return check("mean-weight", title, status, message, **numbers)
 
 

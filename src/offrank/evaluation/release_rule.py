@@ -55,7 +55,9 @@ def _unearned(side: Side, summary: Counts, deciding: Estimator, level: float) ->
         if not less.kind.assumes < deciding.kind.assumes:
             continue
         seen = summary.weighted_rows(target, less)
-        expected = seen * _rewarded_share(summary, less)
+        base = less.unnormalised
+        rewarded = _above(summary, _least(summary, base), base.kind.outcome, ROWS)  # of the log: effective impressions
+        expected = seen * rewarded / summary.sums.n
         if expected > -math.log(1 - level) and _rewarded(summary, target, less) == 0:
             return (nothing_earned(one.name, seen, expected),)
     return ()
@@ -65,12 +67,6 @@ def _rewarded(counts: Counts, target: Policy, estimator: Estimator) -> float:
     """Return the effective number of impressions behind an estimate that earned more than the least reward."""
     at = counts.columns(target, estimator)
     return _above(counts, _least(counts, at.estimator), at.value, at.weight)
-
-
-def _rewarded_share(counts: Counts, estimator: Estimator) -> float:
-    """Return the effective share of impressions of the log that earned more than the least reward."""
-    weighting = estimator.unnormalised
-    return _above(counts, _least(counts, weighting), weighting.kind.outcome, ROWS) / counts.sums.n
 
 
 def _one_more(counts: Counts, estimator: Estimator, largest: float | None = None) -> float:

@@ -61,9 +61,7 @@ class FitEvidence:
     split: float = 0.0  # standard error of the logarithm of a chance that tells clicks of trust from worth
     unlinked: tuple[str, ...] = ()  # values of a context whose examination cannot be compared with that of most rows
     divided: float = 0.0  # of a mixture: largest difference between weights at which learning ended
-    bend: float = (
-        0.0  # of models that read from the top: how much larger a continuation is than under one prior for all
-    )
+    bend: float = 0.0  # of models that read from the top: how much larger a continuation is than by one prior
     settled: bool = True  # whether learning ended by its tolerance
     rounds: int = 0  # that learning took
 

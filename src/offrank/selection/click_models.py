@@ -72,7 +72,9 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         raise UsageError(f"preset is {preset!r}", "use " + " or ".join(PRESETS))
     kept, reasons = given, []
     doubts = [_ALONE] if asked.metrics == ("cmip",) else []
-    doubts += [_UNLIKE.format(_names(points))] if "cmip" in asked.metrics and (points := _points(given)) else []
+    points = [one for one in given if one.points]
+    if "cmip" in asked.metrics and 0 < len(points) < len(given):
+        doubts.append(_UNLIKE.format(_names(points)))
     tops = [_top(given, top) for top in asked.tops]
     for top, best in zip(asked.tops, tops, strict=True):
         kept = [one for one in kept if one in best]
@@ -233,12 +235,6 @@ def _lacking(given: Sequence[MeasuredModel], asked: Strategy) -> str:
         if without:
             return f"no {WORDS[metric]} of {_names(without)}"
     return ""
-
-
-def _points(given: Sequence[MeasuredModel]) -> list[MeasuredModel]:
-    """Return the models that are judged by point estimates, if others are not."""
-    points = [one for one in given if one.points]
-    return points if len(points) < len(given) else []
 
 
 def _cost(one: MeasuredModel, metric: Metric) -> float:

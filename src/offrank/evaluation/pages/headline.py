@@ -218,11 +218,8 @@ def _against(verdict: Verdict) -> str:
 
 
 def _power(least: float | None) -> str:
-    return (
-        ""
-        if least is None
-        else (f" The smallest difference that such a log detects with a power of 80 % is {number(least)}.")
-    )
+    said = f" The smallest difference that such a log detects with a power of 80 % is {number(least)}."
+    return "" if least is None else said
 
 
 def _source(verdict: Verdict) -> str:
