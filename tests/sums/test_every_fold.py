@@ -155,7 +155,7 @@ COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
     "sums.base.OptionalFold": lambda kind: kind(MomentsFold()),
     "sums.base.Tee": lambda kind: kind({"moments": MomentsFold(), "buckets": BucketsFold()}),
-    "sums.totals.BootstrapFold": lambda kind: kind(replicates=9, seed=1),
+    "sums.clusters.BootstrapFold": lambda kind: kind(replicates=9, seed=1),
     "sums.clusters.BucketsFold": lambda kind: kind(),
     "sums.group_by.GroupBy": lambda kind: kind(MomentsFold()),
     "sums.histogram.HistogramFold": lambda kind: kind((0, 2)),

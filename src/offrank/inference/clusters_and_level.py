@@ -12,11 +12,10 @@ from ..errors import UsageError
 from ..language.argument import interval_level
 from ..log.source import Needs, Source, has
 from ..sums.base import Fold, Sample
-from ..sums.clusters import BUCKETS, BucketsFold, Clusters
+from ..sums.clusters import BUCKETS, BootstrapFold, BucketsFold, Clusters
 from ..sums.mean import Name, Products
 from ..sums.moments import MomentsFold
 from ..sums.named_sums import NamedColumns, Sums
-from ..sums.totals import BootstrapFold
 from .mean_intervals import Inference
 from .registry import INTERVALS
 

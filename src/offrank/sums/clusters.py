@@ -1,7 +1,9 @@
 """Clusters of dependent rows: sums of columns over each, and the degrees of freedom of a variance between them.
 
 Dependent rows share a line of the sums, so that their errors are not treated as independent. Up to a bound every
-cluster has a line of its own, whatever its code is; above it, clusters are put into that many hash buckets.
+cluster has a line of its own, whatever its code is; above it, clusters are put into that many hash buckets. Beside them
+stand the sums over each replicate of a Poisson bootstrap, keyed by row: they are the same under any partition of the
+log.
 """
 
 from __future__ import annotations
@@ -14,9 +16,35 @@ from typing import cast
 import numpy as np
 
 from ..log.batch import Floats, Naturals
+from ..log.hashing import ODD
 from . import _kernels
 from .base import Fold, Sample, total
-from .totals import Products, with_products
+
+Products = tuple[tuple[int, int], ...]
+"""Pairs of columns whose products are summed too: second moments, for what is refitted in each replicate."""
+
+
+def with_products(values: Floats, products: Products) -> Floats:
+    """[p + d, n] the products of these pairs of columns, then the columns; later samples may have more columns."""
+    return np.concatenate([[values[one] * values[other] for one, other in products], values])
+
+
+@dataclass(frozen=True)
+class BootstrapFold(Fold):
+    """Reduces samples to the sums [replicates, products + columns] of each replicate."""
+
+    replicates: int = 200
+    seed: int = 0
+    products: Products = ()
+
+    def of(self, batch: Sample) -> Floats:
+        values = with_products(batch.columns, self.products) if self.products else batch.columns
+        sums = np.zeros((len(values), self.replicates))
+        # The golden-ratio multiple separates the keys of two seeds.
+        key = batch.key + np.uint64((self.seed * int(ODD)) % 2**64)
+        _kernels.poisson_sums(sums, values, key, _kernels.POISSON)
+        return sums.T
+
 
 BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512
