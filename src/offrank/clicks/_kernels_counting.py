@@ -25,14 +25,17 @@ def _slot(slots, keys, document, block):
 
 
 @jit
-def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, query, grouped, weight, browsing, base):
-    """Count sessions from `row` on until the table may be full; returns (blocks used, next row).
+def add_sessions(
+    slots, keys, counts, used, most, limit, row, candidates, slates, clicks, query, grouped, weight, browsing, base
+):
+    """Count sessions from `row` on until the table may be full; returns (blocks used, largest count, next row).
 
     candidates [n, m], slates and clicks [n, k], query and weight [n]. Cells are ranks, or (browsing) rank
-    (rank + 1) / 2 + the last clicked rank above, counted from 1; from base [n] on, a multiple of 8.
+    (rank + 1) / 2 + the last clicked rank above, counted from 1; from base [n] on, a multiple of 8. No count goes above
+    limit.
     """
     n, k = slates.shape
-    while row < n and used + k <= len(keys):
+    while row < n and used + k <= len(keys) and most < limit:
         key, last, w = joined_key(query[row], SEED), 0, weight[row]
         for rank in range(k):
             if slates[row, rank] < 0:
@@ -46,11 +49,19 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
                 keys[used, 0], keys[used, 1], keys[used, 2], keys[used, 3] = document, cell >> 3, query[row], item
                 used += 1
             counts[slots[at], cell & 7, 0] += w
+            most = max(most, counts[slots[at], cell & 7, 0])
             if clicks[row, rank] > 0:
                 counts[slots[at], cell & 7, 1] += w
                 last = rank + 1
         row += 1
-    return used, row
+    return used, most, row
+
+
+@jit
+def find_slots(slots, keys, used):
+    """Write the indices of the blocks in use to free slots."""
+    for block in range(used):
+        slots[_slot(slots, keys, keys[block, 0], keys[block, 1])] = block
 
 
 @jit

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
-from ..sums.base import Fold
+from ..sums.base import Fold, total
 from . import contexts
-from ._kernels_counting import add_blocks, add_sessions, look_at
+from ._kernels_counting import add_blocks, add_sessions, find_slots, look_at
 from .base import Parameters
 from .contexts import Values
 from .documents import Documents
@@ -24,6 +24,10 @@ from .sessions import Sessions, Tally, TrainingData, Weighed, tally, whole_click
 
 _BLOCK = 8
 """Adjacent cells of a document whose counts are together."""
+_KINDS = (np.uint16, np.int32, np.float64)
+"""What counts are held in: the first in which they fit."""
+_AT_ONCE = 1 << 14
+"""Blocks that are sorted at once."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,13 @@ class ClickCounts:
         document, cell, shown, clicked = _summed(self.document, rank, self.ranks, self.shown, self.clicked)
         return replace(self, document=document, cell=cell, shown=shown, clicked=clicked, browsing=False)
 
-    def thinned(self, most: int) -> ClickCounts:
-        """The counts of at most `most` documents, evenly chosen."""
-        every = -(-self.documents // most)
+    def numbers(self, entries: slice = slice(None)) -> tuple[Integers, Floats, Floats]:
+        """(cell, shown, clicked) of some entries, as they are computed with."""
+        shown, clicked = (one[entries].astype(np.float64, copy=False) for one in (self.shown, self.clicked))
+        return self.cell[entries].astype(np.int64, copy=False), shown, clicked
+
+    def thinned(self, every: int) -> ClickCounts:
+        """The counts of one document of so many, evenly chosen."""
         kept = self.document % every == 0
         return replace(
             self,
@@ -109,17 +117,18 @@ class ClickCounts:
 
     def by_position(self) -> tuple[Floats, Floats]:
         """(shown, clicked) at each rank [ranks]."""
-        rank = self.rank(self.cell)
-        return _sums(rank, self.shown, self.ranks), _sums(rank, self.clicked, self.ranks)
+        return self._by(self.rank(self.cell), self.ranks)
 
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""
-        return _sums(self.cell, self.shown, self.cells), _sums(self.cell, self.clicked, self.cells)
+        return self._by(self.cell, self.cells)
 
     def by_document(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each document [documents]."""
-        documents = self.documents
-        return _sums(self.document, self.shown, documents), _sums(self.document, self.clicked, documents)
+        return self._by(self.document, self.documents)
+
+    def _by(self, place: Integers, size: int) -> tuple[Floats, Floats]:
+        return _sums(place, self.shown, size), _sums(place, self.clicked, size)
 
 
 def browsing_cell(rank: Integers, last: Integers) -> Integers:
@@ -146,30 +155,29 @@ def rank_of(cell: Integers) -> Integers:
 
 
 class Entries(NamedTuple):
-    """[c] each: the counts, one entry per document and cell, with the codes of the document's query and item."""
+    """[c] each: the counts, one entry per document and cell, of documents by number."""
 
     document: Integers
     cell: Integers
     shown: Floats
     clicked: Floats
-    query: Integers
-    item: Integers
 
 
 class CountTable:
     """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
 
-    Memory: some 160 to 380 bytes per document and eight cells that it was seen in. blocks: room for so many. held:
-    keys and counts of the blocks that it begins with.
+    Memory: some 75 to 90 bytes per document and eight cells that it was seen in; 170 to 190 where weights are no whole
+    numbers. blocks: room for so many. held: keys and counts of the blocks that it begins with.
     """
 
     def __init__(self, blocks: int = 512, held: tuple[Integers, Floats] | None = None) -> None:
-        self._slots: NDArray[np.int32] = np.full(2 * blocks, -1, np.int32)
+        self._slots: NDArray[np.int32] = np.empty(0, np.int32)
         self._keys: Integers = np.empty((blocks, 4), np.int64)
-        self._counts: Floats = np.zeros((blocks, _BLOCK, 2))
-        self._used = 0
+        self._counts: NDArray[Any] = np.zeros((blocks, _BLOCK, 2), _KINDS[0])
+        self._used, self._most = 0, 0.0
+        self._make_room(0)
         if held is not None:
-            self._add_blocks(*held)
+            self.add_blocks(*held)
 
     @property
     def blocks(self) -> int:
@@ -183,44 +191,20 @@ class CountTable:
 
     def add(self, batch: LogBatch, by: str | None, *, browsing: bool, base: Integers | None = None) -> CountTable:
         """This table with the sessions of a batch added. base: [n] added to the cells of each row, multiples of 8."""
-        contexts, weight = batch.contexts, 1.0 / batch.inclusion
+        contexts, weight, row = batch.contexts, 1.0 / batch.inclusion, 0
         query = np.zeros(len(batch), np.int64) if by is None else contexts.keys[by]
         base = np.zeros(len(batch), np.int64) if base is None else base
         arrays = (contexts.candidates, batch.slates, batch.clicks, query, by is not None, weight, browsing, base)
-        row = 0
+        if (weight != 1).any():
+            self._widen(np.inf)
         while row < len(batch):
             self._make_room(batch.slates.shape[1])
-            self._used, row = add_sessions(*self._arrays, self._used, row, *arrays)
+            state = self._used, self._most, _limit(self._counts.dtype)
+            self._used, self._most, row = add_sessions(self._slots, self._keys, self._counts, *state, row, *arrays)
+            self._widen(self._most + 1)
         return self
 
-    def merged(self, other: CountTable) -> CountTable:
-        """A new table with the counts of both."""
-        return CountTable(self.blocks, self.held)._add_blocks(*other.held)
-
-    def entries(self) -> Entries:
-        """The counts, sorted by document and cell."""
-        keys, counts = self.held
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
-        counts = counts[order].reshape(-1, 2)
-        cell = (keys[order, 1:2] * _BLOCK + np.arange(_BLOCK)).ravel()
-        met = counts[:, 0] > 0
-        document, query, item = (np.repeat(keys[order, part], _BLOCK)[met] for part in (0, 2, 3))
-        shown, clicked = np.ascontiguousarray(counts[met].T)
-        return Entries(document, cell[met], shown, clicked, query, item)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CountTable) or self._used != other._used:
-            return False
-        both = zip(self.entries(), other.entries(), strict=True)
-        return all(a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=0) for a, b in both)
-
-    __hash__ = None  # type: ignore[assignment]  # it changes while it counts
-
-    @property
-    def _arrays(self) -> tuple[NDArray[np.int32], Integers, Floats]:
-        return self._slots, self._keys, self._counts
-
-    def _add_blocks(self, keys: Integers, counts: Floats) -> CountTable:
+    def add_blocks(self, keys: Integers, counts: NDArray[Any]) -> CountTable:
         """This table with more blocks added.
 
         Raises:
@@ -229,16 +213,64 @@ class CountTable:
         if keys.shape != (len(counts), 4) or counts.shape[1:] != (_BLOCK, 2):
             raise ValueError(f"blocks of counts have the shapes {keys.shape} and {counts.shape}")
         self._make_room(len(keys))
-        self._used = add_blocks(*self._arrays, self._used, keys, counts)
+        more = float(counts[:, :, 0].max(initial=0))
+        self._widen(self._most + more if counts.dtype.kind != "f" else np.inf)
+        self._most += more
+        counts = counts.astype(self._counts.dtype, copy=False)
+        self._used = add_blocks(self._slots, self._keys, self._counts, self._used, keys, counts)
         return self
 
+    def entries(self) -> tuple[Integers, Entries]:
+        """([4, documents] the keys of the documents, in order, and their places, and the counts, sorted."""
+        keys, counts = self.held
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        known = keys[order, 0]
+        new = np.append(True, known[1:] != known[:-1])[: len(order)]
+        number, first = np.cumsum(new, dtype=np.int32) - np.int32(1), order[new]
+        del known, new
+        whole = np.int32 if counts.dtype.kind != "f" else np.float64
+        cells = np.int32 if keys[:, 1].max(initial=0) < np.iinfo(np.int32).max // _BLOCK else np.int64
+        size = sum(np.count_nonzero(counts[at : at + _AT_ONCE, :, 0]) for at in range(0, len(order), _AT_ONCE))
+        kinds: tuple[Any, ...] = (np.int32, cells, whole, whole)
+        found, end = Entries(*(np.empty(size, kind) for kind in kinds)), 0
+        for at in range(0, len(order), _AT_ONCE):
+            rows = order[at : at + _AT_ONCE]
+            met = counts[rows, :, 0] > 0
+            block, cell = np.nonzero(met)
+            into = slice(end, end + len(block))
+            found.document[into], found.cell[into] = number[at + block], keys[rows[block], 1] * _BLOCK + cell
+            found.shown[into], found.clicked[into] = counts[rows][met].T
+            end = into.stop
+        return np.stack([keys[first, part] for part in (0, 2, 3)]), found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CountTable) or self._used != other._used:
+            return False
+        (keys, mine), (others, theirs) = self.entries(), other.entries()
+        both = zip((keys, *mine), (others, *theirs), strict=True)
+        return all(a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=0) for a, b in both)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes while it counts
+
+    def _widen(self, most: float) -> None:
+        """Hold the counts in numbers that go up to `most`."""
+        if most > _limit(self._counts.dtype):
+            self._counts = self._counts.astype(next(kind for kind in _KINDS if most <= _limit(np.dtype(kind))))
+
     def _make_room(self, more: int) -> None:
-        """Double the table until it has room for `more` blocks."""
-        blocks = self.blocks
-        while self._used + more > blocks:
-            blocks *= 2
-        if blocks > self.blocks:
-            self._slots, self._keys, self._counts = CountTable(blocks, self.held)._arrays
+        """Enlarge the table, where it is, until it has room for `more` blocks."""
+        if self._used + more > self.blocks:
+            blocks = max(self._used + more, self.blocks + self.blocks // 4)
+            self._keys.resize((blocks, 4), refcheck=False)
+            self._counts.resize((blocks, _BLOCK, 2), refcheck=False)
+        if 4 * self.blocks > 3 * len(self._slots):
+            self._slots = np.empty(0, np.int32)  # before there are others
+            self._slots = np.full(1 << (self.blocks + self.blocks // 2).bit_length(), -1, np.int32)
+            find_slots(self._slots, self._keys, self._used)
+
+
+def _limit(kind: np.dtype[Any]) -> float:
+    return np.inf if kind.kind == "f" else float(np.iinfo(kind).max)
 
 
 class Counting(NamedTuple):
@@ -253,7 +285,8 @@ class Counting(NamedTuple):
     def __add__(self, other: Counting) -> Counting:  # type: ignore[override]  # not as tuples are joined
         weighed, ranks = self.weighed.plus(other.weighed), max(self.ranks, other.ranks)
         names = {**self.names, **other.names}
-        return Counting(self.table.merged(other.table), self.tally + other.tally, ranks, weighed, names)
+        table = CountTable(self.table.blocks, self.table.held).add_blocks(*other.table.held)
+        return Counting(table, self.tally + other.tally, ranks, weighed, names)
 
 
 @dataclass(frozen=True)
@@ -285,20 +318,28 @@ class CountsFold(Fold):
         weighed = state.weighed.plus(Weighed.of(1.0 / batch.inclusion))
         return Counting(table, state.tally + seen, ranks, weighed, {**state.names, **names})
 
+    def merged(self, part: Any, other: Any) -> Any:
+        """The sum of two parts; the table of the first is changed in place."""
+        if part is None or other is None:
+            return total(part, other)
+        part.table.add_blocks(*other.table.held)
+        return (part._replace(table=CountTable()) + other._replace(table=CountTable()))._replace(table=part.table)
+
     def result(self, state: Counting) -> TrainingData[ClickCounts]:
         """The counts.
 
         Raises:
             EmptyLogError: nothing was shown.
         """
-        found = state.table.entries()
-        if not len(found.cell):
+        (keys, query, item), found = state.table.entries()
+        if not len(keys):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-        first = np.append(True, np.diff(found.document) != 0)
-        shown = np.add.reduceat(found.shown, np.flatnonzero(first))
-        documents = Documents.of(found.document[first], found.query[first], found.item[first], self.by, shown)
+        shown = np.add.reduceat(
+            found.shown, np.searchsorted(found.document, np.arange(len(keys), dtype=np.int32))
+        ).astype(np.float64)
+        documents = Documents.of(keys, query, item, self.by, shown)
         size = len(documents), state.ranks, self.browsing, documents.query
-        counts = ClickCounts(np.cumsum(first) - 1, found.cell, found.shown, found.clicked, *size)
+        counts = ClickCounts(found.document, found.cell, found.shown, found.clicked, *size)
         if self.context is not None:
             cell, values = contexts.dense(found.cell, state.ranks, state.names)
             counts = replace(counts, cell=cell, values=values)
@@ -328,7 +369,7 @@ def _summed(
     document: Integers, cell: Integers, cells: int, shown: Floats, clicked: Floats
 ) -> tuple[Integers, Integers, Floats, Floats]:
     """The document and cell of each distinct pair of these, and the sums of its views and clicks."""
-    key, place = np.unique(document * cells + cell, return_inverse=True)
+    key, place = np.unique(document.astype(np.int64) * cells + cell, return_inverse=True)
     document, cell = np.divmod(key, cells)
     return document, cell, _sums(place, shown), _sums(place, clicked)
 

@@ -78,9 +78,8 @@ class Documents:
         """From the codes of the query and the item of each document."""
         if by is None:
             return cls(keys, item=item, shown=shown)
-        codes, first, place = np.unique(query, return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")
-        return cls(keys, by, item, np.argsort(order, kind="stable")[place], codes[order], shown=shown)
+        found = pa.array(query).dictionary_encode()  # numbered as they come
+        return cls(keys, by, item, found.indices.to_numpy(), found.dictionary.to_numpy(), shown=shown)
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -171,7 +171,7 @@ def harvest(
     found = run(selected, Tee({"counts": CountsFold(column), "shape": OutcomeShapeFold()}), executor, progress)
     refuse_sorted(found["shape"])
     gathered = found["counts"]
-    counts: ClickCounts = gathered.data
+    counts: ClickCounts = gathered.data.scaled(1.0)
     parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
     several = np.bincount(counts.document)[counts.document] > 1
     clicks, views = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
 from .fit.priors import UNIFORM, Beta, PriorRegression, beta_binomial, fit_rates, given
-from .fit.uncertainty import Uncertainty, leading_and_own
+from .fit.uncertainty import Doubt, Moves, following, leading_and_own
 from .laws import ClickLaw, Independent
 from .model import CountModel, WithPrior, of_documents, of_ranks, rank_rates
 
@@ -44,7 +45,7 @@ class GCTR(CountModel):
 
     def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
         shown, clicked = data.shown.sum(), data.clicked.sum()
-        rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
+        rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2.0])
         return FitResult({"rate": rate}, {"rate": strength})
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
@@ -121,9 +122,7 @@ class DCTR(WithPrior):
         strength = np.append(shown, 0.0) + betas.strength
         rate = betas.posterior_mean(np.append(clicked, 0.0), np.append(shown, 0.0))
         if isinstance(setting, PriorDesign):
-            doubt = Uncertainty(
-                rate, rate * (1 - rate) / (strength + 1), _moved(regression, setting, shown, clicked, some)
-            )
+            doubt = _doubt(regression, setting, shown, clicked, some)
             known, loadings = leading_and_own({"rate": doubt})
             strength = known["rate"]
         unseen = betas.of_unseen.table
@@ -195,16 +194,18 @@ def _common(shown: Floats, clicked: Floats) -> Beta:
     return fit_rates(shown, clicked).betas(PriorDesign.common(1)).of_unseen
 
 
-def _moved(prior: PriorRegression, design: PriorDesign, shown: Floats, clicked: Floats, some: Integers) -> Floats:
-    """[documents + 1, r] how the logits of the rates move with the doubt of the prior, which `some` documents gave."""
-    a, b = prior.betas(design).of_seen(len(shown))
+def _doubt(prior: PriorRegression, design: PriorDesign, shown: Floats, clicked: Floats, some: Integers) -> Doubt:
+    """The rates, whose logits move with the doubt of the prior, which `some` gave; the last that of an unseen one."""
+    betas = prior.betas(design)
+    a, b = betas.of_seen(len(shown))
     _, *slopes = beta_binomial(shown[some], clicked[some], a[some], b[some])
     covariance = prior.covariance(design, prior.scores(design.take(some), *slopes), len(some))
     values, axes = np.linalg.eigh(covariance)
-    root, strength = axes * np.sqrt(np.maximum(values, 0.0)), shown + a + b
-    rate, mean = (clicked + a) / strength, a / (a + b)
-    # Of the logit: (1 - rate) / (strength rate (1 - rate)) by a, and so on.
-    seen = prior.scores(design, 1 / (strength * rate), -1 / (strength * (1 - rate)))
-    level = float(mean.mean())
-    unseen = prior.scores(design, (1 - mean) / (a + b), -mean / (a + b)).mean(axis=0) / (level * (1 - level))
-    return np.asarray(np.vstack([seen, unseen]) @ root)
+
+    def moves() -> Iterator[Moves]:
+        for rows, part in design.parts():
+            strength = shown[rows] + a[rows] + b[rows]
+            rate = (clicked[rows] + a[rows]) / strength
+            yield Moves(rows, rate, strength, np.empty((len(part), 0)), (1 - rate) / strength, -rate / strength)
+
+    return following(moves, betas.of_unseen, prior, design, axes * np.sqrt(np.maximum(values, 0.0)))

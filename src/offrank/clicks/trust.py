@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -234,8 +235,12 @@ def _uncertainty(
     by_false = ((1 - hit)[:, None] * by_hit + (1 - ratio)[:, None] * by_ratio) / (1 - false)[:, None]
     by_false[-1] = 0.0
     scaled = attraction_doubt(found, curves.along(found.numbers) @ of_numbers, prior, of_prior)
-    attraction = _raised(scaled, lowest, of_numbers[-1]) if curves.shifted else scaled
-    return leading_and_own({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
+
+    def attraction() -> Iterable[Uncertainty]:
+        return (_raised(one, lowest, of_numbers[-1]) if curves.shifted else one for one in scaled())
+
+    others = {"hit": lambda: [chance(hit, by_hit)], "false": lambda: [chance(false, by_false)]}
+    return leading_and_own({"attraction": attraction, **others})
 
 
 def _confounded(found: Attractions, covariance: Floats, curves: Trusting, kept: float) -> Floats:

@@ -39,7 +39,7 @@ class RowProgress(Protocol):
 
 
 AHEAD = 1024
-"""How many parts are submitted before the first of them is merged. Until then each keeps a state, about a megabyte."""
+"""How many parts are submitted to other executors before the first of them is merged. Until then each keeps a state."""
 _MOST_IN_LAW = 1 << 24
 """Numbers of a batch's candidates at all ranks: those of 65,536 slates of 16, or of 16 slates of 1,024."""
 
@@ -99,7 +99,8 @@ def reduced(
             within = replace(within, limits=limits, seen=seen, stop=stop if executor is None else None)
             try:
                 submitted = (pool.submit(_reduce, source, fold, within, part) for part in every)
-                found = _merge(submitted, len(every), progress, kept)
+                ahead = AHEAD if executor is not None else 2 * (os.cpu_count() or 1)  # states of pairs are large
+                found = _merge(fold, submitted, len(every), progress, kept, ahead)
             except BaseException:
                 stop.set()
                 raise
@@ -151,15 +152,17 @@ def _of_bounded_laws(batch: LogBatch) -> Iterator[LogBatch]:
         yield replace(some, skipped={}) if start else some
 
 
-def _merge(submitted: Iterator[Future[Any]], parts: int, progress: Progress | None, kept: Kept | None) -> Any:
+def _merge(
+    fold: Fold, submitted: Iterator[Future[Any]], parts: int, progress: Progress | None, kept: Kept | None, ahead: int
+) -> Any:
     """Add what so many parts return, in their order; later parts are submitted as earlier ones are added."""
     merged, done = (None, 0) if kept is None else (kept.state, kept.done)
-    parts, futures = done + parts, deque(islice(submitted, AHEAD))
+    parts, futures = done + parts, deque(islice(submitted, ahead))
     try:
         while futures:
             while not (first := futures[0]).done():  # if signals restart system calls, one long wait ignores Ctrl-C
                 wait([first], timeout=0.5)
-            merged, done = total(merged, futures.popleft().result()), done + 1
+            merged, done = fold.merged(merged, futures.popleft().result()), done + 1
             futures.extend(islice(submitted, 1))
             if kept is not None:
                 kept.keep(merged, done, last=not futures)

@@ -31,6 +31,10 @@ class Fold(ABC):  # noqa: B024  each has one of `of` and `add`
         """
         return total(part, self.of(batch))
 
+    def merged(self, part: Any, other: Any) -> Any:
+        """The sum of two parts, of which the first may be changed."""
+        return total(part, other)
+
     def result(self, part: Any) -> Any:
         """The result, by default the part itself."""
         return part
@@ -112,6 +116,11 @@ class Tee(Fold):
     def add(self, part: dict[str, Any] | None, batch: Any) -> dict[str, Any]:
         known = part or {}
         return {name: fold.add(known.get(name), batch) for name, fold in self.folds.items()}
+
+    def merged(self, part: Any, other: Any) -> Any:
+        if part is None or other is None:
+            return total(part, other)
+        return {name: fold.merged(part.get(name), other.get(name)) for name, fold in self.folds.items()}
 
     def result(self, part: dict[str, Any]) -> dict[str, Any]:
         return {name: fold.result(part[name]) for name, fold in self.folds.items()}

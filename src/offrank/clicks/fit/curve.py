@@ -151,7 +151,7 @@ def fit_curve(
     if cells == 1:
         return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), np.zeros((1, 1)), 0.0, 0, converged=True)
     first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-    entries = (first, counts.cell, counts.shown, counts.clicked)
+    entries = (first, *counts.numbers())
     target, shape = pooled.log[1:], pooled.shape[1:, 1:]
     log = target if start is None else np.log(start[1:] / start[0])
     share, variance, converged, taken = np.empty(0), 0.0, False, 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 
+TOGETHER = 1 << 14
+"""Documents that are worked on at once, which bounds the memory beside what is kept."""
 KNOTS = 8
 """Largest number of knots of the curve by mean logged rank."""
 DOCUMENTS_PER_KNOT = 25
@@ -21,16 +24,37 @@ STRONGEST = 50.0
 
 @dataclass(frozen=True)
 class PriorDesign:
-    """rows: [d, p] covariates of the documents, linear in which is the logit of a prior's mean.
+    """place: [d] where documents are among the knots of the curve. further: [d, q] more covariates of theirs.
 
     center: [p] those of an average document. penalty: [p, p] precision of the normal prior of the coefficients around
     0, which is 0 along the level. curve: number of the first columns, which sum to 1.
     """
 
-    rows: Floats
+    place: Floats
+    further: Floats
     center: Floats
     penalty: Floats
     curve: int = 1
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    @cached_property
+    def rows(self) -> Floats:
+        """[d, p] covariates of the documents, linear in which is the logit of a prior's mean."""
+        curve = np.maximum(1.0 - np.abs(self.place[:, None] - np.arange(self.curve)), 0.0)
+        return np.hstack([curve, self.further]) if self.further.size else curve
+
+    def parts(self) -> Iterator[tuple[slice, PriorDesign]]:
+        """The designs of some documents after others, and which these are."""
+        for begin in range(0, len(self), TOGETHER):
+            rows = slice(begin, begin + TOGETHER)
+            yield rows, self.take(rows)
+
+    def along(self, numbers: Floats) -> Floats:
+        """[d] the first columns times numbers; `@` would wake threads that wait for more by spinning."""
+        each = (np.einsum("dp,p->d", part.rows[:, : len(numbers)], numbers) for _, part in self.parts())
+        return np.concatenate([*each])
 
     @property
     def strongest(self) -> float:
@@ -45,7 +69,7 @@ class PriorDesign:
     @classmethod
     def common(cls, documents: int) -> PriorDesign:
         """All documents alike: p = 1."""
-        return cls(np.ones((documents, 1)), np.ones(1), np.zeros((1, 1)))
+        return cls(np.zeros(documents), np.empty((documents, 0)), np.ones(1), np.zeros((1, 1)))
 
     @classmethod
     def of_ranks(cls, rank: Floats, knots: int = KNOTS, kept: float = 1.0) -> PriorDesign:
@@ -60,9 +84,9 @@ class PriorDesign:
         if len(at) < 2 or most < 2:
             return cls.common(len(rank))
         place = np.clip(np.interp(rank, at, np.arange(len(at))), 0, len(at) - 1)
-        rows = np.maximum(1.0 - np.abs(place[:, None] - np.arange(len(at))), 0.0)
         steps = np.diff(np.eye(len(at)), axis=0) / (STEP * np.sqrt(kept))
-        return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
+        made = cls(place, np.empty((len(rank), 0)), np.zeros(len(at)), steps.T @ steps, len(at))
+        return replace(made, center=sum(part.rows.sum(axis=0) for _, part in made.parts()) / len(rank))
 
     def with_covariates(self, covariates: Floats) -> PriorDesign:
         """The same with further columns [d, q], best standardised: mean 0 and variance 1."""
@@ -70,11 +94,11 @@ class PriorDesign:
         penalty = np.zeros((p + q, p + q))
         penalty[:p, :p], penalty[p:, p:] = self.penalty, np.eye(q) / STEP**2
         center = np.append(self.center, covariates.mean(axis=0))
-        return PriorDesign(np.column_stack([self.rows, covariates]), center, penalty, self.curve)
+        return replace(self, further=np.hstack([self.further, covariates]), center=center, penalty=penalty)
 
-    def take(self, documents: NDArray[np.int64]) -> PriorDesign:
+    def take(self, documents: Integers | slice) -> PriorDesign:
         """The design of some documents."""
-        return PriorDesign(self.rows[documents], self.center, self.penalty, self.curve)
+        return replace(self, place=self.place[documents], further=self.further[documents])
 
     def level(self, logit: float) -> Floats:
         """[p] coefficients that give every document this logit, apart from further covariates."""

@@ -6,7 +6,7 @@ Fisher's identity, its gradient is the expected score of complete data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from ...log.batch import Floats, Integers
 from ..click_counts import ClickCounts
 from . import _kernels
-from .design import PriorDesign
+from .design import TOGETHER, PriorDesign
 from .em import expit, logit
 from .maximise import maximise
 from .priors import Beta, PriorRegression
@@ -133,46 +133,65 @@ class Posteriors:
 
     def __init__(self, counts: ClickCounts) -> None:
         self.counts = counts
-        first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-        self.entries = (first, counts.cell, counts.clicked, counts.shown - counts.clicked)
+        self._few = [*_entries(counts)] if counts.documents <= TOGETHER else []
         self.grid = LogitGrid.of(float(counts.by_document()[1].max(initial=0.0)))
-        self._low, self._count = np.zeros((2, counts.documents), np.int64)
+        # The first node and the number of nodes of each posterior at the latest integration.
+        self.place = np.zeros((2, counts.documents), np.int32)
 
-    @property
-    def place(self) -> tuple[Integers, Integers]:
-        """[d] the first node and the number of nodes of each posterior at the latest integration."""
-        return self._low, self._count
-
-    def tables(self, chances: Chances, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """The priors, the grid's nodes, and [cells, nodes] log-probabilities of a click and of no click."""
+    def _tables(self, chances: Chances) -> tuple[Floats, Floats, Floats]:
+        """The grid's nodes, and [cells, nodes] log-probabilities of a click and of no click."""
         hit, false, (u, log_u, log_v, _) = chances.hit[:, None], chances.false[:, None], self.grid.nodes
         v = np.exp(log_v)
         on_click = np.log(hit * u + false * v) if chances.false.any() else np.log(hit) + log_u
-        return a, b, self.grid.nodes, on_click, np.log((1 - hit) * u + (1 - false) * v)
+        return self.grid.nodes, on_click, np.log((1 - hit) * u + (1 - false) * v)
 
-    def scores(self, chances: Chances, a: Floats, b: Floats, along: Floats) -> tuple[Floats, Floats]:
+    def scores(
+        self, chances: Chances, a: Floats, b: Floats, along: Floats, every: int = 1
+    ) -> Iterator[tuple[slice, Floats, Floats]]:
         """Posterior means and products of the scores of directions at the latest integration, see `load_attractions`.
 
-        along: [2, cells, r] derivatives of the chances hit and false by each direction.
+        Some documents after others, and which these are. along: [2, cells, r] derivatives of the chances hit and false
+        by each direction. every: one document of so many.
         """
-        documents, r = self.counts.documents, along.shape[2]
-        means, products = np.zeros((documents, r)), np.zeros((documents, 3, 3 + r))
-        tables = self.tables(chances, a, b)
-        _kernels.load_attractions(self.entries, tables, chances, along, *self.place, means, products)
-        return means, products
+        tables, r = self._tables(chances), along.shape[2]
+        (a, b), place = (np.ascontiguousarray(one[:, ::every]) for one in (np.stack([a, b]), self.place))
+        counts = self.counts if every == 1 else self.counts.thinned(every)
+        for rows, entries in (self._few if every == 1 else []) or _entries(counts):
+            documents = len(entries[0]) - 1
+            means, products = np.zeros((documents, r)), np.zeros((documents, 3, 3 + r))
+            known = (a[rows], b[rows], *tables), chances, along, place[0, rows], place[1, rows]
+            _kernels.load_attractions(entries, *known, means, products)
+            yield rows, means, products
 
-    def integrals(self, chances: Chances, a: Floats, b: Floats, *, cells: bool = False) -> Integrals:
-        """All integrals under the priors a, b [d]. cells: whether `attracted` is wanted."""
-        tables, moments, nothing = self.tables(chances, a, b), np.empty((len(a), 4)), np.empty((0, 0))
-        hit, u, (on_click, on_skip) = chances.hit[:, None], self.grid.nodes[0], tables[3:]
+    def integrals(
+        self, chances: Chances, a: Floats, b: Floats, *, cells: bool = False, slopes: bool = True
+    ) -> Integrals:
+        """All integrals under the priors a, b [d]. cells, slopes: whether `attracted`, by_a and by_b are wanted."""
+        tables, nothing, each = self._tables(chances), np.empty((0, 0)), list[Integrals]()
+        hit, u, (on_click, on_skip) = chances.hit[:, None], self.grid.nodes[0], tables[1:]
         missed = (1 - hit) * u / np.exp(on_skip) if cells else nothing
         clicked = hit * u / np.exp(on_click) if cells and chances.false.any() else nothing
-        log_likelihood, attracted = _kernels.expect_attractions(
-            self.entries, tables, clicked, missed, *self.place, moments
-        )
-        normaliser, by_a, by_b = log_normaliser(a, b)
-        mean, variance, log_u, log_v = moments.T
-        return Integrals(log_likelihood - normaliser.sum(), attracted, mean, variance, log_u - by_a, log_v - by_b)
+        for rows, entries in self._few or _entries(self.counts):
+            moments, place = np.empty((len(a[rows]), 4)), (self.place[0, rows], self.place[1, rows])
+            known = (a[rows], b[rows], *tables), clicked, missed
+            log_likelihood, attracted = _kernels.expect_attractions(entries, *known, *place, moments)
+            normaliser, by_a, by_b = log_normaliser(a[rows], b[rows])
+            mean, variance, log_u, log_v = moments.T
+            by = (log_u - by_a, log_v - by_b) if slopes else (nothing.ravel(), nothing.ravel())
+            each.append(Integrals(log_likelihood - normaliser.sum(), attracted, mean.copy(), variance.copy(), *by))
+        if len(each) == 1:
+            return each[0]
+        likelihood, attracted = (sum(parts) for parts in list(zip(*each, strict=True))[:2])
+        return Integrals(likelihood, attracted, *map(np.concatenate, list(zip(*each, strict=True))[2:]))
+
+
+def _entries(counts: ClickCounts) -> Iterator[tuple[slice, tuple[Integers, Integers, Floats, Floats]]]:
+    """Which documents, where the entries of each begin, and of each entry the cell, clicks and skips."""
+    for begin in range(0, counts.documents, TOGETHER):
+        end = min(begin + TOGETHER, counts.documents)
+        first = np.searchsorted(counts.document, np.arange(begin, end + 1, dtype=counts.document.dtype))
+        cell, shown, clicked = counts.numbers(slice(first[0], first[-1]))
+        yield slice(begin, end), (first - first[0], cell, clicked, shown - clicked)
 
 
 @dataclass(frozen=True)
@@ -204,9 +223,13 @@ class Attractions:
     def tables(self) -> tuple[Floats, Floats]:
         """(mean, sample size of a Beta of equal variance) of attractions [documents + 1], the last for unseen ones."""
         unseen = self.betas.of_unseen
-        mean = np.append(self.integrals.mean, unseen.mean)
-        strength = mean[:-1] * (1 - mean[:-1]) / np.maximum(self.integrals.variance, 1e-300) - 1
-        return mean, np.append(np.maximum(strength, 1e-3), unseen.strength)
+        strength = strength_of(self.integrals.mean, self.integrals.variance)
+        return np.append(self.integrals.mean, unseen.mean), np.append(strength, unseen.strength)
+
+
+def strength_of(mean: Floats, variance: Floats) -> Floats:
+    """The strength of the Beta with these means and variances."""
+    return np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3)
 
 
 def fit_attractions(
@@ -232,7 +255,7 @@ def fit_attractions(
     every = _every(counts) if learnt or isinstance(prior, PriorDesign) else 1
     if every > 1:
         part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, PriorDesign) else prior
-        some = _Problem(counts.thinned(-(-counts.documents // every)), curves, part, say)
+        some = _Problem(counts.thinned(every), curves, part, say)
         found = some.likeliest(begin, (at, *others), tolerance)
         if not learnt:
             assert isinstance(prior, PriorDesign)
@@ -294,7 +317,7 @@ class _Problem:
     def found(self, x: Floats, trace: tuple[float, ...], rounds: int, *, converged: bool) -> Attractions:
         numbers, prior = self._read(x)
         chances, betas = self.curves.chances(numbers), self._betas(prior)
-        integrals = self.posteriors.integrals(chances, *betas.of_seen(self.counts.documents))
+        integrals = self.posteriors.integrals(chances, *betas.of_seen(self.counts.documents), slopes=False)
         known = self.information(x) if len(numbers) else np.empty((0, 0))
         return Attractions(
             chances, numbers, known, prior, betas, integrals, self.posteriors, 1, trace, rounds, converged
@@ -311,13 +334,17 @@ class _Problem:
         chances, p = self.curves.chances(numbers), expit(numbers)
         a, b = self._betas(prior).of_seen(self.counts.documents)
         found = self.posteriors.integrals(chances, a, b)
-        each, _ = self.posteriors.scores(chances, a, b, self.curves.along(numbers)) if r else (np.empty((len(a), 0)), 0)
         own = np.zeros((len(x), len(x)))
         own[:r, :r] = np.diag(p * (1 - p) + _LEAST) + self.curves.penalty
         if prior is not None and isinstance(self.prior, PriorDesign):
-            each = np.hstack([each, prior.scores(self.prior, found.by_a, found.by_b)])
             own[r:, r:] = prior.curvature(self.prior)
-        return np.asarray(each.T @ each + own)
+        for rows, means, _ in self.posteriors.scores(chances, a, b, self.curves.along(numbers)):
+            each = means
+            if prior is not None and isinstance(self.prior, PriorDesign):
+                part = prior.scores(self.prior.take(rows), found.by_a[rows], found.by_b[rows])
+                each = np.hstack([means, part])
+            own += each.T @ each
+        return own
 
     def _packed(self, numbers: Floats, prior: PriorRegression | None) -> Floats:
         return numbers if prior is None or isinstance(self.prior, Beta) else np.append(numbers, prior.table)
@@ -350,5 +377,6 @@ class _Problem:
         if prior is not None and isinstance(self.prior, PriorDesign):
             density, by_table = prior.hyper(self.prior)
             value += density
-            slopes[len(center) :] = prior.scores(self.prior, found.by_a, found.by_b).sum(axis=0) + by_table
+            each = ((part, found.by_a[rows], found.by_b[rows]) for rows, part in self.prior.parts())
+            slopes[len(center) :] = sum(prior.scores(*one).sum(axis=0) for one in each) + by_table
         return value, slopes

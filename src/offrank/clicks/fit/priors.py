@@ -134,7 +134,7 @@ class PriorRegression:
 
     def strengths(self, design: PriorDesign) -> Floats:
         """[d] the strength of each document's prior."""
-        logs = np.clip(_along(design.rows[:, : design.curve], self.log_strength), -_FARTHEST, _FARTHEST)
+        logs = np.clip(design.along(self.log_strength), -_FARTHEST, _FARTHEST)
         return np.asarray(1.0 / (np.exp(-logs) + 1.0 / design.strongest))
 
     def doubted(self, design: PriorDesign, covariance: Floats) -> Floats:
@@ -144,13 +144,13 @@ class PriorRegression:
         them as alike as those of other ranks.
         """
         rows, p = design.rows[:, : design.curve], len(self.coefficients)
-        logs = np.clip(_along(rows, self.log_strength), -_FARTHEST, _FARTHEST)
+        logs = np.clip(design.along(self.log_strength), -_FARTHEST, _FARTHEST)
         variance = np.minimum(np.einsum("dp,pq,dq->d", rows, covariance[p:, p:], rows), _DOUBTED**2)
         return np.asarray(1.0 / (np.exp(variance / 2 - logs) + 1.0 / design.strongest))
 
     def means(self, design: PriorDesign) -> Floats:
         """[d] the prior mean of each document of the design."""
-        logits = np.clip(_along(design.rows, self.coefficients), -_FARTHEST, _FARTHEST)
+        logits = np.clip(design.along(self.coefficients), -_FARTHEST, _FARTHEST)
         return np.asarray(1.0 / (1.0 + np.exp(-logits)))
 
     def betas(self, design: PriorDesign) -> Beta:
@@ -200,14 +200,9 @@ class PriorRegression:
         return own
 
 
-def _along(rows: Floats, numbers: Floats) -> Floats:
-    """[d] rows [d, p] times numbers [p]; `@` would wake threads that wait for more by spinning."""
-    return np.einsum("dp,p->d", rows, numbers)
-
-
 def evidence_slopes(evidence: Evidence, prior: PriorRegression, design: PriorDesign) -> tuple[float, Floats, Floats]:
     """(log-evidence with hyperprior, [d, p + curve] each document's derivatives by the prior's table, those of all)."""
-    found, by_a, by_b = evidence(*prior.betas(design).of_seen(len(design.rows)))
+    found, by_a, by_b = evidence(*prior.betas(design).of_seen(len(design)))
     (density, slopes), scores = prior.hyper(design), prior.scores(design, by_a, by_b)
     return found + density, scores, scores.sum(axis=0) + slopes
 

@@ -13,7 +13,7 @@ complement. The fitted prior in turn follows the chances, by the implicit functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from ...log.batch import Floats
 from ..base import CERTAIN, Parameters
 from .design import PriorDesign
 from .em import logit
-from .posterior import Attractions, Chances
+from .posterior import Attractions, Chances, strength_of
 from .priors import Beta, PriorRegression
 
 DIRECTIONS_BY_EM = 3
@@ -106,6 +106,10 @@ class Uncertainty(NamedTuple):
     loading: Floats
 
 
+Doubt = Callable[[], Iterable[Uncertainty]]
+"""The entries of a table, some after others, each time that they are asked for."""
+
+
 def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
     """[cells, r] L with L L' about the covariance: its leading directions, where cells count by their weight."""
     scale = np.sqrt(np.maximum(weight, 1e-12))
@@ -116,35 +120,80 @@ def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
 
 def attraction_doubt(
     found: Attractions, along: Floats, prior: PriorDesign | Beta, doubt: Floats | None = None
-) -> Uncertainty:
+) -> Doubt:
     """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
 
     prior: given, or the design of its regression. doubt: [p + 2, q] how the prior's table moves along further
     directions, where it was learnt together with the chances; by default it follows the chances, and has a doubt of
     its own.
     """
-    value, strength = found.tables()
-    _, products = found.posteriors.scores(found.chances, *found.each, along)
-    moved = products[:, 0, 3:]
-    unseen = np.zeros(moved.shape[1])
-    if isinstance(prior, PriorDesign) and found.prior is not None:
-        by_table = found.prior.scores(prior, products[:, 0, 1], products[:, 0, 2])
-        if doubt is None:
-            doubt = _prior_uncertainty(found, found.prior, prior, products)
-        extra = doubt.shape[1] - moved.shape[1]
-        moved = np.pad(moved, ((0, 0), (0, extra))) + by_table @ doubt
-        means = found.prior.means(prior)
-        unseen = ((means * (1 - means)) @ prior.rows / len(means)) @ doubt[: prior.rows.shape[1]]
+    learnt, design = found.prior, prior if isinstance(prior, PriorDesign) else None
+    if learnt is not None and design is not None and doubt is None:
+        doubt = _prior_uncertainty(found, learnt, design, along)
+
+    def moves() -> Iterator[Moves]:
+        for rows, _, products in found.posteriors.scores(found.chances, *found.each, along):
+            value = found.integrals.mean[rows]
+            strength = strength_of(value, found.integrals.variance[rows])
+            yield Moves(rows, value, strength, products[:, 0, 3:], products[:, 0, 1], products[:, 0, 2])
+
+    return following(moves, found.betas.of_unseen, learnt, design, doubt)
+
+
+class Moves(NamedTuple):
+    """Of some documents, and which these are: value, strength, how far the value moves along directions, and by a, b.
+
+    moved: [n, r]; all others [n].
+    """
+
+    rows: slice
+    value: Floats
+    strength: Floats
+    moved: Floats
+    by_a: Floats
+    by_b: Floats
+
+
+def following(
+    moves: Callable[[], Iterable[Moves]],
+    unseen: Beta,
+    prior: PriorRegression | None,
+    design: PriorDesign | None,
+    doubt: Floats | None,
+) -> Doubt:
+    """The doubt of documents that follow the regression of their priors, whose table moves by `doubt` [p + 2, q].
+
+    The last is that of an unseen document, which has the mean of all priors.
+    """
+
+    def parts() -> Iterator[Uncertainty]:
+        level, documents = np.zeros(0), 0
+        for one in moves():
+            moved, documents = one.moved, documents + len(one.value)
+            if prior is not None and design is not None and doubt is not None:
+                part = design.take(one.rows)
+                by_table, means = prior.scores(part, one.by_a, one.by_b), prior.means(part)
+                moved = np.pad(moved, ((0, 0), (0, doubt.shape[1] - moved.shape[1]))) + by_table @ doubt
+                here = ((means * (1 - means)) @ part.rows) @ doubt[: part.rows.shape[1]]
+                level = level + here if len(level) else here
+            yield _in_logits(one.value, one.strength, moved)
+        level = level / documents if len(level) else np.zeros(moved.shape[1])
+        yield _in_logits(np.array([unseen.mean]), np.array([unseen.strength]), level[None])
+
+    return parts
+
+
+def _in_logits(value: Floats, strength: Floats, moved: Floats) -> Uncertainty:
+    """Of probabilities that move so far."""
     spread = value * (1 - value)
-    loading = np.vstack([moved, unseen]) / np.maximum(spread, 1e-300)[:, None]
-    return Uncertainty(value, spread / (strength + 1), loading)
+    return Uncertainty(value, spread / (strength + 1), moved / np.maximum(spread, 1e-300)[:, None])
 
 
-def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: PriorDesign, products: Floats) -> Floats:
+def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: PriorDesign, along: Floats) -> Floats:
     """[p + 2, r + p + 2] how the prior's table follows each direction, and its own doubt."""
-    sample = slice(None, None, found.every)
-    part, products = design.take(np.arange(len(design.rows))[sample]), products[sample]
-    a, b = (one[sample] for one in found.each)
+    part, (a, b) = design.take(slice(None, None, found.every)), (one[:: found.every] for one in found.each)
+    of_some = found.posteriors.scores(found.chances, *found.each, along, found.every)
+    products = np.concatenate([each for _, _, each in of_some])
     # Louis 1982: information of complete data less that of what is hidden.
     known = beta_covariance(Beta(a, b)) - products[:, 1:, 1:3]
     by_a, by_b = (prior.scores(part, known[:, 0, column], known[:, 1, column]) for column in range(2))
@@ -152,8 +201,8 @@ def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: Prior
     values, axes = np.linalg.eigh(information)
     half = (axes * np.sqrt(np.maximum(values, 0.0))).T
     covariance = prior.covariance(part, half, len(half))
-    along = (products[:, 1:, column].T for column in range(3, products.shape[2]))
-    moved = [prior.scores(part, *one).sum(axis=0) for one in along]
+    columns = (products[:, 1:, column].T for column in range(3, products.shape[2]))
+    moved = [prior.scores(part, *one).sum(axis=0) for one in columns]
     follows = np.column_stack(moved or [np.empty((len(covariance), 0))])
     values, axes = np.linalg.eigh(covariance)
     return np.hstack([covariance @ follows, axes * np.sqrt(np.maximum(values, 0.0))])
@@ -161,7 +210,7 @@ def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: Prior
 
 def _gram(prior: PriorRegression, design: PriorDesign, by_a: Floats, by_b: Floats) -> Floats:
     """[p + 2, p + 2] sum over documents of J' K J, given both columns of K as derivatives by the table."""
-    ones, nothing = np.ones(len(design.rows)), np.zeros(len(design.rows))
+    ones, nothing = np.ones(len(design)), np.zeros(len(design))
     found = prior.scores(design, ones, nothing).T @ by_a + prior.scores(design, nothing, ones).T @ by_b
     return np.asarray((found + found.T) / 2)
 
@@ -174,22 +223,33 @@ def beta_covariance(prior: Beta) -> Floats:
     return np.moveaxis(np.array([[a - both, -both], [-both, b - both]]), 2, 0)
 
 
-def leading_and_own(doubts: Mapping[str, Uncertainty]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+def leading_and_own(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """(strength, loadings) of tables with common directions: the leading ones, the rest as each entry's own doubt."""
-    size = max(doubt.loading.shape[1] for doubt in doubts.values())
-    padded = {name: np.pad(d.loading, ((0, 0), (0, size - d.loading.shape[1]))) for name, d in doubts.items()}
-    axes = leading(padded)[:, :DIRECTIONS_BY_COUNTS]
-    strength, loadings = {}, {}
+    grams, sizes = dict[str, Floats](), dict[str, int]()
     for name, doubt in doubts.items():
-        loading = padded[name] @ axes
-        size = np.sqrt((loading**2).sum(axis=1))
-        loading *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))[:, None]
-        spread = doubt.value * (1 - doubt.value)
-        rest = np.maximum((padded[name] ** 2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
-        variance = doubt.variance + spread**2 * rest
-        strength[name] = np.clip(spread / np.maximum(variance, spread / CERTAIN + 1e-300) - 1, 1e-3, CERTAIN)
-        strength[name][spread == 0] = CERTAIN
-        loadings[name] = loading
+        gram, squares = np.zeros((0, 0)), 0.0
+        for one in doubt():
+            gram = gram + one.loading.T @ one.loading if gram.size else one.loading.T @ one.loading
+            squares, sizes[name] = squares + float((one.loading**2).sum()), sizes.get(name, 0) + len(one.value)
+        grams[name] = gram / max(squares, 1e-300)
+    size = max(len(gram) for gram in grams.values())
+    whole = sum(np.pad(gram, (0, size - len(gram))) for gram in grams.values())
+    axes = np.asarray(np.linalg.eigh(whole)[1][:, ::-1])[:, :DIRECTIONS_BY_COUNTS]
+    strength = {name: np.empty(entries) for name, entries in sizes.items()}
+    loadings = {name: np.empty((entries, axes.shape[1])) for name, entries in sizes.items()}
+    for name, doubt in doubts.items():
+        begin = 0
+        for one in doubt():
+            rows = slice(begin, begin + len(one.value))
+            loading = one.loading @ axes[: one.loading.shape[1]]
+            size = np.sqrt((loading**2).sum(axis=1))
+            loading *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))[:, None]
+            spread = one.value * (1 - one.value)
+            rest = np.maximum((one.loading**2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
+            variance = one.variance + spread**2 * rest
+            known = np.clip(spread / np.maximum(variance, spread / CERTAIN + 1e-300) - 1, 1e-3, CERTAIN)
+            strength[name][rows] = np.where(spread == 0, CERTAIN, known)
+            loadings[name][rows], begin = loading, rows.stop
     return strength, loadings
 
 
