@@ -122,9 +122,9 @@ def test_totals() -> None:
 
 def test_thinned_counts_keep_whole_documents() -> None:
     counts = ClickCounts(np.arange(10), np.zeros(10, int), np.arange(10.0), np.zeros(10), 10, 1)
-    assert counts.thinned(4).shown.tolist() == [0, 3, 6, 9]
-    assert counts.thinned(4).documents == 4
-    assert counts.thinned(10).documents == 10
+    assert counts.thinned(3).shown.tolist() == [0, 3, 6, 9]
+    assert counts.thinned(3).documents == 4
+    assert counts.thinned(1).documents == 10
 
 
 def test_every_cell_knows_its_rank() -> None:

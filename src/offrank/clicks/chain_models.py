@@ -21,7 +21,7 @@ from ..sums.estimate import Caution
 from .base import Parameters
 from .chain import Chain, Continuing
 from .chain_uncertainty import moving
-from .features import Regression
+from .covariates import Regression
 from .fit.compressed_sessions import HiddenCounts, Second
 from .sessions import Sessions
 

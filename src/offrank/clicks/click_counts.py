@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
-from ..sums.base import Fold, total
+from ..sums.base import Fold
 from . import contexts
 from ._kernels_counting import add_blocks, add_sessions, find_slots, look_at
 from .base import Parameters
 from .contexts import Values
 from .documents import Documents
-from .sessions import Sessions, Tally, TrainingData, Weighed, tally, whole_clicks
+from .sessions import Sessions, Tally, TrainingData, Weighed, no_impressions, tally, whole_clicks
 
 _BLOCK = 8
 """Adjacent cells of a document whose counts are together."""
@@ -154,15 +153,6 @@ def rank_of(cell: Integers) -> Integers:
     return ((np.sqrt(8.0 * cell + 1) - 1) // 2).astype(np.int64)
 
 
-class Entries(NamedTuple):
-    """[c] each: the counts, one entry per document and cell, of documents by number."""
-
-    document: Integers
-    cell: Integers
-    shown: Floats
-    clicked: Floats
-
-
 class CountTable:
     """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
 
@@ -220,8 +210,8 @@ class CountTable:
         self._used = add_blocks(self._slots, self._keys, self._counts, self._used, keys, counts)
         return self
 
-    def entries(self) -> tuple[Integers, Entries]:
-        """([4, documents] the keys of the documents, in order, and their places, and the counts, sorted."""
+    def entries(self) -> tuple[Integers, list[NDArray[Any]]]:
+        """([3, documents] key, query and item, by key; [c] document by number, cell, shown and clicked, sorted)."""
         keys, counts = self.held
         order = np.lexsort((keys[:, 1], keys[:, 0]))
         known = keys[order, 0]
@@ -232,15 +222,15 @@ class CountTable:
         cells = np.int32 if keys[:, 1].max(initial=0) < np.iinfo(np.int32).max // _BLOCK else np.int64
         size = sum(np.count_nonzero(counts[at : at + _AT_ONCE, :, 0]) for at in range(0, len(order), _AT_ONCE))
         kinds: tuple[Any, ...] = (np.int32, cells, whole, whole)
-        found, end = Entries(*(np.empty(size, kind) for kind in kinds)), 0
+        found, end = [np.empty(size, kind) for kind in kinds], 0
         for at in range(0, len(order), _AT_ONCE):
             rows = order[at : at + _AT_ONCE]
             met = counts[rows, :, 0] > 0
             block, cell = np.nonzero(met)
-            into = slice(end, end + len(block))
-            found.document[into], found.cell[into] = number[at + block], keys[rows[block], 1] * _BLOCK + cell
-            found.shown[into], found.clicked[into] = counts[rows][met].T
-            end = into.stop
+            part = number[at + block], keys[rows[block], 1] * _BLOCK + cell, *counts[rows][met].T
+            for column, values in zip(found, part, strict=True):
+                column[end : end + len(block)] = values
+            end += len(block)
         return np.stack([keys[first, part] for part in (0, 2, 3)]), found
 
     def __eq__(self, other: object) -> bool:
@@ -320,29 +310,25 @@ class CountsFold(Fold):
 
     def merged(self, part: Any, other: Any) -> Any:
         """The sum of two parts; the table of the first is changed in place."""
-        if part is None or other is None:
-            return total(part, other)
         part.table.add_blocks(*other.table.held)
         return (part._replace(table=CountTable()) + other._replace(table=CountTable()))._replace(table=part.table)
 
-    def result(self, state: Counting) -> TrainingData[ClickCounts]:
+    def result(self, state: Counting) -> TrainingData:
         """The counts.
 
         Raises:
             EmptyLogError: nothing was shown.
         """
-        (keys, query, item), found = state.table.entries()
+        (keys, query, item), (document, cell, shown, clicked) = state.table.entries()
         if not len(keys):
-            raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-        shown = np.add.reduceat(
-            found.shown, np.searchsorted(found.document, np.arange(len(keys), dtype=np.int32))
-        ).astype(np.float64)
-        documents = Documents.of(keys, query, item, self.by, shown)
-        size = len(documents), state.ranks, self.browsing, documents.query
-        counts = ClickCounts(found.document, found.cell, found.shown, found.clicked, *size)
+            raise no_impressions()
+        first = np.searchsorted(document, np.arange(len(keys), dtype=np.int32))
+        views = np.add.reduceat(shown, first).astype(np.float64)
+        documents, values = Documents.of(keys, query, item, self.by, views), None
         if self.context is not None:
-            cell, values = contexts.dense(found.cell, state.ranks, state.names)
-            counts = replace(counts, cell=cell, values=values)
+            cell, values = contexts.dense(cell, state.ranks, state.names)
+        size = len(documents), state.ranks, self.browsing, documents.query
+        counts = ClickCounts(document, cell, shown, clicked, *size, values=values)
         return TrainingData(documents, counts, state.tally, state.weighed.worth)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,8 @@ from .documents import shown_keys
 
 FEATURE_VECTORS = "features"
 """The name of the vectors of features among the columns; others have a number per candidate."""
+Regression = Literal["table", "linear", "boosted", "network"]
+"""How a table of documents depends on features: not at all, or by one of the regressions."""
 MOST_FEATURES = 20_000
 """Largest number of features."""
 DOCUMENT_BYTES = 1 << 30

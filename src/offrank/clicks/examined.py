@@ -185,6 +185,6 @@ def _uncertainty(
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
     cells = Uncertainty(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
-    strength, loadings = leading_and_own({"attraction": documents, "examination": lambda: [cells]})
+    strength, loadings = leading_and_own({"attraction": documents, "examination": cells})
     strength["examination"] = np.where(free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9))
     return strength, loadings

@@ -12,11 +12,11 @@ arrays; the step is chosen, and documents are predicted, by cross-fitting: no do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,10 @@ from numpy.typing import NDArray
 from ..errors import UsageError, optional
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.boosted import TreeEnsemble
-from .base import FitResult, Parameters, Role, Roles
-from .covariates import Covariates, FeatureColumns, single
+from .base import FitResult, Parameters, Role
+from .covariates import Covariates, Regression, single
 from .fit.em import expit, logit
-
-Regression = Literal["table", "linear", "boosted", "network"]
-"""How a table of documents depends on features: not at all, or by one of the regressions."""
+from .spec import ModelSpec
 
 FOLDS = 5
 """Parts of the queries in cross-fitting."""
@@ -49,27 +47,11 @@ LEVEL = "_level"
 # Learning -----------------------------------------------------------------------------------------------------------
 
 
-class WithColumns(Protocol):
-    """The methods of a click model that predictions from features use; see `ClickModel`."""
-
-    @property
-    def columns(self) -> FeatureColumns | None: ...
-
-    @property
-    def regressions(self) -> Mapping[str, Regression]: ...
-
-    def roles(self) -> Roles: ...
-
-
-class FeatureModel(WithColumns, Protocol):
-    """The methods of a click model that learning from features uses."""
-
-    def learn(self, data: Any, *, start: Parameters | None = None, say: Callable[[str], object]) -> FitResult: ...
-
-
-def learn_with_features(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str], object]) -> FitResult:
+def learn_with_features(
+    model: ModelSpec, learn: Callable[[Any], FitResult], data: Any, found: Covariates, say: Callable[[str], object]
+) -> FitResult:
     """Learn a model, regress what clicks tell of each document on its features, learn it again with these priors."""
-    first = model.learn(data, say=say)
+    first = learn(data)
     scale = np.stack([found.mean.mean(axis=0), found.mean.std(axis=0)])
     scale[1, scale[1] <= 1e-9 * np.abs(scale[0])] = np.inf  # a column that does not differ says nothing
     query = np.arange(data.documents) if data.query is None else data.query
@@ -79,7 +61,7 @@ def learn_with_features(model: FeatureModel, data: Any, found: Covariates, say: 
         examples = ExpectedClicks(_standardised(found.mean, scale), *_expected(first, name))
         logits, features[name] = cross_fitted(kind, examples, query)
         covariates[name] = ((logits - logits.mean()) / max(float(logits.std()), 1e-9))[:, None]
-    learnt = model.learn(replace(data, covariates=covariates), say=say)
+    learnt = learn(replace(data, covariates=covariates))
     levels = {name + LEVEL: logit(learnt.parameters[name][-1:]) for name in model.regressions}
     return replace(learnt, features={**features, **levels})
 
@@ -103,7 +85,7 @@ def _standardised(values: Floats, scale: Floats) -> Floats:
 
 
 def with_unseen(
-    model: WithColumns, learnt: FitResult, contexts: Contexts, candidates: Integers, document: Integers
+    model: ModelSpec, learnt: FitResult, contexts: Contexts, candidates: Integers, document: Integers
 ) -> tuple[Parameters, Integers]:
     """Tables with an entry for each unseen document of some slates, and the index [n, k] of each document there.
 

@@ -174,10 +174,8 @@ def harvest(
     counts: ClickCounts = gathered.data.scaled(1.0)
     parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
     several = np.bincount(counts.document)[counts.document] > 1
-    clicks, views = (
-        np.bincount(counts.cell[several], numbers[several], counts.ranks).astype(np.float64, copy=False)
-        for numbers in (counts.clicked, counts.shown)
-    )
+    each = (np.bincount(counts.cell, several * one, counts.ranks) for one in (counts.shown, counts.clicked))
+    views, clicks = (one.astype(np.float64) for one in each)
     whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
     linked = whole.reaches()[0]
     if linked.sum() < 2:

@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -25,9 +26,9 @@ from ..sums.outcome_shape import OutcomeShapeFold
 from . import contexts, documents, features, storage
 from .base import FitResult, Parameters, check_tables, refuse_sorted
 from .click_counts import ClickCounts, CountsFold, count_clicks
-from .covariates import FEATURE_VECTORS, CovariatesFold, FeatureColumns, needs_of
+from .covariates import FEATURE_VECTORS, CovariatesFold, FeatureColumns, Regression, needs_of
 from .documents import SlateDocuments
-from .features import Regression, checked
+from .features import checked
 from .fit.priors import Prior, given
 from .fitted import Fitted
 from .sessions import Sessions, SessionsFold, TrainingData
@@ -126,7 +127,7 @@ class ClickModel(Spelled, ModelSpec):
     @final
     def of(
         self,
-        gathered: TrainingData[Any],
+        gathered: TrainingData,
         *,
         say: Say = silent,
         source: str = "log",
@@ -137,7 +138,8 @@ class ClickModel(Spelled, ModelSpec):
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
         known = gathered.covariates
-        learnt = self.learn(data, say=say) if known is None else features.learn_with_features(self, data, known, say)
+        learn = partial(self.learn, say=say)
+        learnt = learn(data) if known is None else features.learn_with_features(self, learn, data, known, say)
         _check_learnt(self, learnt, len(gathered.documents))
         ended = FitEvidence(settled=learnt.converged, rounds=learnt.rounds)
         about = cautions_for(_evidence(gathered.data), ended)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +15,7 @@ from .documents import SlateDocuments
 from .examined import prior_of
 from .fit.design import PriorDesign
 from .fit.priors import UNIFORM, Beta, PriorRegression, beta_binomial, fit_rates, given
-from .fit.uncertainty import Doubt, Moves, following, leading_and_own
+from .fit.uncertainty import Uncertainty, following, leading_and_own
 from .laws import ClickLaw, Independent
 from .model import CountModel, WithPrior, of_documents, of_ranks, rank_rates
 
@@ -122,7 +121,7 @@ class DCTR(WithPrior):
         strength = np.append(shown, 0.0) + betas.strength
         rate = betas.posterior_mean(np.append(clicked, 0.0), np.append(shown, 0.0))
         if isinstance(setting, PriorDesign):
-            doubt = _doubt(regression, setting, shown, clicked, some)
+            doubt = _doubt(rate, strength, regression, setting, betas, (shown[some], clicked[some]), some)
             known, loadings = leading_and_own({"rate": doubt})
             strength = known["rate"]
         unseen = betas.of_unseen.table
@@ -194,18 +193,23 @@ def _common(shown: Floats, clicked: Floats) -> Beta:
     return fit_rates(shown, clicked).betas(PriorDesign.common(1)).of_unseen
 
 
-def _doubt(prior: PriorRegression, design: PriorDesign, shown: Floats, clicked: Floats, some: Integers) -> Doubt:
-    """The rates, whose logits move with the doubt of the prior, which `some` gave; the last that of an unseen one."""
-    betas = prior.betas(design)
-    a, b = betas.of_seen(len(shown))
-    _, *slopes = beta_binomial(shown[some], clicked[some], a[some], b[some])
+def _doubt(
+    rate: Floats,
+    strength: Floats,
+    prior: PriorRegression,
+    design: PriorDesign,
+    betas: Beta,
+    counts: tuple[Floats, Floats],
+    some: Integers,
+) -> Uncertainty:
+    """The rates [documents + 1], which move with the doubt of the prior, which the counts of `some` documents gave."""
+    a, b = (one[some] for one in betas.of_seen(len(rate) - 1))
+    _, *slopes = beta_binomial(*counts, a, b)
     covariance = prior.covariance(design, prior.scores(design.take(some), *slopes), len(some))
     values, axes = np.linalg.eigh(covariance)
 
-    def moves() -> Iterator[Moves]:
-        for rows, part in design.parts():
-            strength = shown[rows] + a[rows] + b[rows]
-            rate = (clicked[rows] + a[rows]) / strength
-            yield Moves(rows, rate, strength, np.empty((len(part), 0)), (1 - rate) / strength, -rate / strength)
+    def moved(rows: slice) -> tuple[Floats, Floats, Floats]:
+        value, size = rate[rows], strength[rows]
+        return np.empty((len(value), 0)), (1 - value) / size, -value / size
 
-    return following(moves, betas.of_unseen, prior, design, axes * np.sqrt(np.maximum(values, 0.0)))
+    return following(rate, strength, moved, prior, design, axes * np.sqrt(np.maximum(values, 0.0)))

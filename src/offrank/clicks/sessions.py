@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -129,29 +129,20 @@ class Weighed(NamedTuple):
         return self.total / self.squares if self.squares else 1.0
 
 
-class Scalable(Protocol):
-    """Data whose weights can be multiplied."""
-
-    def scaled(self, share: float) -> Self: ...
-
-
-Data = TypeVar("Data", bound=Scalable, covariant=True)
-
-
 @dataclass(frozen=True)
-class TrainingData(Generic[Data]):
+class TrainingData:
     """The training data of a click model. data: `Sessions`, or `ClickCounts` where these suffice; worth: see `Weighed`.
 
     covariates: what else the model asks for.
     """
 
     documents: Documents
-    data: Data
+    data: Any
     tally: Tally
     worth: float = 1.0
     covariates: Covariates | None = None
 
-    def counted(self) -> Data:
+    def counted(self) -> Any:
         """The data scaled to the effective sample size: a sampled session that stands for ten does not count as ten."""
         return self.data if self.worth == 1.0 else self.data.scaled(self.worth)
 
@@ -269,7 +260,7 @@ class SessionsFold(Fold):
     def of(self, batch: LogBatch) -> Pile:
         return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
-    def result(self, found: Pile) -> TrainingData[Sessions]:
+    def result(self, found: Pile) -> TrainingData:
         """The sessions.
 
         Raises:

@@ -11,9 +11,8 @@ import numpy as np
 from ..errors import UsageError
 from ..log.batch import Floats, Integers
 from .base import Parameters, Role, Roles
-from .covariates import FeatureColumns
+from .covariates import FeatureColumns, Regression
 from .documents import SlateDocuments
-from .features import Regression
 from .laws import ClickLaw
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -235,12 +234,8 @@ def _uncertainty(
     by_false = ((1 - hit)[:, None] * by_hit + (1 - ratio)[:, None] * by_ratio) / (1 - false)[:, None]
     by_false[-1] = 0.0
     scaled = attraction_doubt(found, curves.along(found.numbers) @ of_numbers, prior, of_prior)
-
-    def attraction() -> Iterable[Uncertainty]:
-        return (_raised(one, lowest, of_numbers[-1]) if curves.shifted else one for one in scaled())
-
-    others = {"hit": lambda: [chance(hit, by_hit)], "false": lambda: [chance(false, by_false)]}
-    return leading_and_own({"attraction": attraction, **others})
+    attraction = _raised(scaled, lowest, of_numbers[-1]) if curves.shifted else scaled
+    return leading_and_own({"attraction": attraction, "hit": chance(hit, by_hit), "false": chance(false, by_false)})
 
 
 def _confounded(found: Attractions, covariance: Floats, curves: Trusting, kept: float) -> Floats:
@@ -277,5 +272,9 @@ def _raised(scaled: Uncertainty, lowest: float, loading: Floats) -> Uncertainty:
     """The doubt of attractions, from that on the scale of the prior and the loading of the logit of the lowest."""
     value, above = lowest + (1 - lowest) * scaled.value, 1 - scaled.value
     by_scaled, by_lowest = (1 - lowest) * scaled.value * above, lowest * (1 - lowest) * above
-    moved = by_scaled[:, None] * scaled.loading + by_lowest[:, None] * loading
-    return Uncertainty(value, (1 - lowest) ** 2 * scaled.variance, moved / (value * (1 - value))[:, None])
+
+    def moved(rows: slice) -> Floats:
+        found = by_scaled[rows, None] * scaled.loadings(rows) + by_lowest[rows, None] * loading
+        return np.asarray(found / (value * (1 - value))[rows, None])
+
+    return Uncertainty(value, (1 - lowest) ** 2 * scaled.variance, moved)

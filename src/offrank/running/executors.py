@@ -162,7 +162,8 @@ def _merge(
         while futures:
             while not (first := futures[0]).done():  # if signals restart system calls, one long wait ignores Ctrl-C
                 wait([first], timeout=0.5)
-            merged, done = fold.merged(merged, futures.popleft().result()), done + 1
+            part, done = futures.popleft().result(), done + 1
+            merged = total(merged, part) if merged is None or part is None else fold.merged(merged, part)
             futures.extend(islice(submitted, 1))
             if kept is not None:
                 kept.keep(merged, done, last=not futures)

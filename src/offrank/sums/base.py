@@ -32,7 +32,7 @@ class Fold(ABC):  # noqa: B024  each has one of `of` and `add`
         return total(part, self.of(batch))
 
     def merged(self, part: Any, other: Any) -> Any:
-        """The sum of two parts, of which the first may be changed."""
+        """The sum of two parts, neither of which is None, and of which the first may be changed."""
         return total(part, other)
 
     def result(self, part: Any) -> Any:
@@ -118,9 +118,7 @@ class Tee(Fold):
         return {name: fold.add(known.get(name), batch) for name, fold in self.folds.items()}
 
     def merged(self, part: Any, other: Any) -> Any:
-        if part is None or other is None:
-            return total(part, other)
-        return {name: fold.merged(part.get(name), other.get(name)) for name, fold in self.folds.items()}
+        return {name: fold.merged(part[name], other[name]) for name, fold in self.folds.items()}
 
     def result(self, part: dict[str, Any]) -> dict[str, Any]:
         return {name: fold.result(part[name]) for name, fold in self.folds.items()}

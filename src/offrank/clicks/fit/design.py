@@ -22,6 +22,11 @@ STRONGEST = 50.0
 """Most impressions that a prior by mean rank counts for: no curve gives the prior means of documents exactly."""
 
 
+def blocks(documents: int) -> list[slice]:
+    """The documents, some after others."""
+    return [slice(begin, begin + TOGETHER) for begin in range(0, documents, TOGETHER)]
+
+
 @dataclass(frozen=True)
 class PriorDesign:
     """place: [d] where documents are among the knots of the curve. further: [d, q] more covariates of theirs.
@@ -45,15 +50,13 @@ class PriorDesign:
         curve = np.maximum(1.0 - np.abs(self.place[:, None] - np.arange(self.curve)), 0.0)
         return np.hstack([curve, self.further]) if self.further.size else curve
 
-    def parts(self) -> Iterator[tuple[slice, PriorDesign]]:
-        """The designs of some documents after others, and which these are."""
-        for begin in range(0, len(self), TOGETHER):
-            rows = slice(begin, begin + TOGETHER)
-            yield rows, self.take(rows)
+    def parts(self) -> Iterator[PriorDesign]:
+        """The designs of some documents after others."""
+        return map(self.take, blocks(len(self)))
 
     def along(self, numbers: Floats) -> Floats:
         """[d] the first columns times numbers; `@` would wake threads that wait for more by spinning."""
-        each = (np.einsum("dp,p->d", part.rows[:, : len(numbers)], numbers) for _, part in self.parts())
+        each = (np.einsum("dp,p->d", part.rows[:, : len(numbers)], numbers) for part in self.parts())
         return np.concatenate([*each])
 
     @property
@@ -86,7 +89,7 @@ class PriorDesign:
         place = np.clip(np.interp(rank, at, np.arange(len(at))), 0, len(at) - 1)
         steps = np.diff(np.eye(len(at)), axis=0) / (STEP * np.sqrt(kept))
         made = cls(place, np.empty((len(rank), 0)), np.zeros(len(at)), steps.T @ steps, len(at))
-        return replace(made, center=sum(part.rows.sum(axis=0) for _, part in made.parts()) / len(rank))
+        return replace(made, center=sum(part.rows.sum(axis=0) for part in made.parts()) / len(rank))
 
     def with_covariates(self, covariates: Floats) -> PriorDesign:
         """The same with further columns [d, q], best standardised: mean 0 and variance 1."""

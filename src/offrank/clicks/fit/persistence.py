@@ -21,13 +21,15 @@ def intraclass(data: ClickCounts) -> float:
 
     By all pairs of views, where documents count by their views (Fisher 1925, section 39).
     """
-    rank, documents = data.rank(data.cell).astype(np.float64), data.documents
-    off = rank - float(data.shown @ rank / data.shown.sum())
-    variance = float(data.shown @ off**2 / data.shown.sum())
+    (shown, _), ranks = data.by_position(), np.arange(data.ranks)
+    mean = float(shown @ ranks / shown.sum())
+    variance = float(shown @ (ranks - mean) ** 2 / shown.sum())
     if variance <= 0:
         return 1.0
-    views, _ = data.by_document()
-    total, squares = (np.bincount(data.document, data.shown * one, documents) for one in (off, off**2))
+    (views, _), off = data.by_document(), data.rank(data.cell) - mean
+    total = np.bincount(data.document, data.shown * off, data.documents)
+    off *= off
+    squares = np.bincount(data.document, data.shown * off, data.documents)
     again = views > 1
     products = float(((total**2 - squares)[again] / (views[again] - 1)).sum()) / variance
     pairs = float(views[again].sum())

@@ -6,7 +6,7 @@ Fisher's identity, its gradient is the expected score of complete data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from ...log.batch import Floats, Integers
 from ..click_counts import ClickCounts
 from . import _kernels
-from .design import TOGETHER, PriorDesign
+from .design import TOGETHER, PriorDesign, blocks
 from .em import expit, logit
 from .maximise import maximise
 from .priors import Beta, PriorRegression
@@ -133,7 +133,7 @@ class Posteriors:
 
     def __init__(self, counts: ClickCounts) -> None:
         self.counts = counts
-        self._few = [*_entries(counts)] if counts.documents <= TOGETHER else []
+        self._few = _entries(counts) if counts.documents <= TOGETHER else None
         self.grid = LogitGrid.of(float(counts.by_document()[1].max(initial=0.0)))
         # The first node and the number of nodes of each posterior at the latest integration.
         self.place = np.zeros((2, counts.documents), np.int32)
@@ -146,22 +146,18 @@ class Posteriors:
         return self.grid.nodes, on_click, np.log((1 - hit) * u + (1 - false) * v)
 
     def scores(
-        self, chances: Chances, a: Floats, b: Floats, along: Floats, every: int = 1
-    ) -> Iterator[tuple[slice, Floats, Floats]]:
+        self, chances: Chances, a: Floats, b: Floats, along: Floats, rows: slice = slice(None)
+    ) -> tuple[Floats, Floats]:
         """Posterior means and products of the scores of directions at the latest integration, see `load_attractions`.
 
-        Some documents after others, and which these are. along: [2, cells, r] derivatives of the chances hit and false
-        by each direction. every: one document of so many.
+        along: [2, cells, r] derivatives of the chances hit and false by each direction. rows: of which documents.
         """
-        tables, r = self._tables(chances), along.shape[2]
-        (a, b), place = (np.ascontiguousarray(one[:, ::every]) for one in (np.stack([a, b]), self.place))
-        counts = self.counts if every == 1 else self.counts.thinned(every)
-        for rows, entries in (self._few if every == 1 else []) or _entries(counts):
-            documents = len(entries[0]) - 1
-            means, products = np.zeros((documents, r)), np.zeros((documents, 3, 3 + r))
-            known = (a[rows], b[rows], *tables), chances, along, place[0, rows], place[1, rows]
-            _kernels.load_attractions(entries, *known, means, products)
-            yield rows, means, products
+        a, b, r, place = a[rows], b[rows], along.shape[2], np.ascontiguousarray(self.place[:, rows])
+        means, products = np.zeros((len(a), r)), np.zeros((len(a), 3, 3 + r))
+        tables = np.ascontiguousarray(a), np.ascontiguousarray(b), *self._tables(chances)
+        entries = _entries(self.counts, rows)
+        _kernels.load_attractions(entries, tables, chances, along, place[0], place[1], means, products)
+        return means, products
 
     def integrals(
         self, chances: Chances, a: Floats, b: Floats, *, cells: bool = False, slopes: bool = True
@@ -171,7 +167,8 @@ class Posteriors:
         hit, u, (on_click, on_skip) = chances.hit[:, None], self.grid.nodes[0], tables[1:]
         missed = (1 - hit) * u / np.exp(on_skip) if cells else nothing
         clicked = hit * u / np.exp(on_click) if cells and chances.false.any() else nothing
-        for rows, entries in self._few or _entries(self.counts):
+        for rows in blocks(len(a)):
+            entries = self._few or _entries(self.counts, rows)
             moments, place = np.empty((len(a[rows]), 4)), (self.place[0, rows], self.place[1, rows])
             known = (a[rows], b[rows], *tables), clicked, missed
             log_likelihood, attracted = _kernels.expect_attractions(entries, *known, *place, moments)
@@ -185,13 +182,14 @@ class Posteriors:
         return Integrals(likelihood, attracted, *map(np.concatenate, list(zip(*each, strict=True))[2:]))
 
 
-def _entries(counts: ClickCounts) -> Iterator[tuple[slice, tuple[Integers, Integers, Floats, Floats]]]:
-    """Which documents, where the entries of each begin, and of each entry the cell, clicks and skips."""
-    for begin in range(0, counts.documents, TOGETHER):
-        end = min(begin + TOGETHER, counts.documents)
-        first = np.searchsorted(counts.document, np.arange(begin, end + 1, dtype=counts.document.dtype))
-        cell, shown, clicked = counts.numbers(slice(first[0], first[-1]))
-        yield slice(begin, end), (first - first[0], cell, clicked, shown - clicked)
+def _entries(counts: ClickCounts, rows: slice = slice(None)) -> tuple[Integers, Integers, Floats, Floats]:
+    """Where the entries of each of these documents begin, and of each entry the cell, clicks and skips."""
+    begin, end, every = rows.indices(counts.documents)
+    if every > 1:
+        return _entries(counts.thinned(every))
+    first = np.searchsorted(counts.document, np.arange(begin, end + 1, dtype=counts.document.dtype))
+    cell, shown, clicked = counts.numbers(slice(first[0], first[-1]))
+    return first - first[0], cell, clicked, shown - clicked
 
 
 @dataclass(frozen=True)
@@ -223,13 +221,9 @@ class Attractions:
     def tables(self) -> tuple[Floats, Floats]:
         """(mean, sample size of a Beta of equal variance) of attractions [documents + 1], the last for unseen ones."""
         unseen = self.betas.of_unseen
-        strength = strength_of(self.integrals.mean, self.integrals.variance)
-        return np.append(self.integrals.mean, unseen.mean), np.append(strength, unseen.strength)
-
-
-def strength_of(mean: Floats, variance: Floats) -> Floats:
-    """The strength of the Beta with these means and variances."""
-    return np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3)
+        mean = self.integrals.mean
+        strength = np.maximum(mean * (1 - mean) / np.maximum(self.integrals.variance, 1e-300) - 1, 1e-3)
+        return np.append(mean, unseen.mean), np.append(strength, unseen.strength)
 
 
 def fit_attractions(
@@ -338,13 +332,10 @@ class _Problem:
         own[:r, :r] = np.diag(p * (1 - p) + _LEAST) + self.curves.penalty
         if prior is not None and isinstance(self.prior, PriorDesign):
             own[r:, r:] = prior.curvature(self.prior)
-        for rows, means, _ in self.posteriors.scores(chances, a, b, self.curves.along(numbers)):
-            each = means
-            if prior is not None and isinstance(self.prior, PriorDesign):
-                part = prior.scores(self.prior.take(rows), found.by_a[rows], found.by_b[rows])
-                each = np.hstack([means, part])
-            own += each.T @ each
-        return own
+        each, _ = self.posteriors.scores(chances, a, b, self.curves.along(numbers)) if r else (np.empty((len(a), 0)), 0)
+        if prior is not None and isinstance(self.prior, PriorDesign):
+            each = np.hstack([each, prior.scores(self.prior, found.by_a, found.by_b)])
+        return np.asarray(each.T @ each + own)
 
     def _packed(self, numbers: Floats, prior: PriorRegression | None) -> Floats:
         return numbers if prior is None or isinstance(self.prior, Beta) else np.append(numbers, prior.table)
@@ -377,6 +368,5 @@ class _Problem:
         if prior is not None and isinstance(self.prior, PriorDesign):
             density, by_table = prior.hyper(self.prior)
             value += density
-            each = ((part, found.by_a[rows], found.by_b[rows]) for rows, part in self.prior.parts())
-            slopes[len(center) :] = sum(prior.scores(*one).sum(axis=0) for one in each) + by_table
+            slopes[len(center) :] = prior.scores(self.prior, found.by_a, found.by_b).sum(axis=0) + by_table
         return value, slopes

@@ -13,16 +13,16 @@ complement. The fitted prior in turn follows the chances, by the implicit functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...log.batch import Floats
 from ..base import CERTAIN, Parameters
-from .design import PriorDesign
+from .design import PriorDesign, blocks
 from .em import logit
-from .posterior import Attractions, Chances, strength_of
+from .posterior import Attractions, Chances
 from .priors import Beta, PriorRegression
 
 DIRECTIONS_BY_EM = 3
@@ -99,15 +99,18 @@ def leading_alone(
 
 
 class Uncertainty(NamedTuple):
-    """value: [n] of a table of probabilities. variance: [n] of each entry by itself. loading: [n, q] in logits."""
+    """value: [n] of a table of probabilities. variance: [n] of each entry by itself.
+
+    loading: [n, q] in logits, or a function of some rows that returns theirs.
+    """
 
     value: Floats
     variance: Floats
-    loading: Floats
+    loading: Floats | Callable[[slice], Floats]
 
-
-Doubt = Callable[[], Iterable[Uncertainty]]
-"""The entries of a table, some after others, each time that they are asked for."""
+    def loadings(self, rows: slice) -> Floats:
+        """Those of some rows."""
+        return self.loading(rows) if callable(self.loading) else self.loading[rows]
 
 
 def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
@@ -120,80 +123,59 @@ def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
 
 def attraction_doubt(
     found: Attractions, along: Floats, prior: PriorDesign | Beta, doubt: Floats | None = None
-) -> Doubt:
+) -> Uncertainty:
     """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
 
     prior: given, or the design of its regression. doubt: [p + 2, q] how the prior's table moves along further
     directions, where it was learnt together with the chances; by default it follows the chances, and has a doubt of
     its own.
     """
-    learnt, design = found.prior, prior if isinstance(prior, PriorDesign) else None
-    if learnt is not None and design is not None and doubt is None:
-        doubt = _prior_uncertainty(found, learnt, design, along)
+    if found.prior is not None and isinstance(prior, PriorDesign) and doubt is None:
+        doubt = _prior_uncertainty(found, found.prior, prior, along)
 
-    def moves() -> Iterator[Moves]:
-        for rows, _, products in found.posteriors.scores(found.chances, *found.each, along):
-            value = found.integrals.mean[rows]
-            strength = strength_of(value, found.integrals.variance[rows])
-            yield Moves(rows, value, strength, products[:, 0, 3:], products[:, 0, 1], products[:, 0, 2])
+    def moved(rows: slice) -> tuple[Floats, Floats, Floats]:
+        _, products = found.posteriors.scores(found.chances, *found.each, along, rows)
+        return products[:, 0, 3:], products[:, 0, 1], products[:, 0, 2]
 
-    return following(moves, found.betas.of_unseen, learnt, design, doubt)
-
-
-class Moves(NamedTuple):
-    """Of some documents, and which these are: value, strength, how far the value moves along directions, and by a, b.
-
-    moved: [n, r]; all others [n].
-    """
-
-    rows: slice
-    value: Floats
-    strength: Floats
-    moved: Floats
-    by_a: Floats
-    by_b: Floats
+    return following(*found.tables(), moved, found.prior, prior, doubt)
 
 
 def following(
-    moves: Callable[[], Iterable[Moves]],
-    unseen: Beta,
+    value: Floats,
+    strength: Floats,
+    moved: Callable[[slice], tuple[Floats, Floats, Floats]],
     prior: PriorRegression | None,
-    design: PriorDesign | None,
+    design: PriorDesign | Beta,
     doubt: Floats | None,
-) -> Doubt:
-    """The doubt of documents that follow the regression of their priors, whose table moves by `doubt` [p + 2, q].
+) -> Uncertainty:
+    """The doubt of documents, and last of an unseen one, that follow the prior's table, which moves by `doubt` [p, q].
 
-    The last is that of an unseen document, which has the mean of all priors.
+    value, strength: [documents + 1]. moved: of some documents, how far their values move along directions, and with
+    the a and b of their priors.
     """
+    spread, documents = value * (1 - value), len(value) - 1
 
-    def parts() -> Iterator[Uncertainty]:
-        level, documents = np.zeros(0), 0
-        for one in moves():
-            moved, documents = one.moved, documents + len(one.value)
-            if prior is not None and design is not None and doubt is not None:
-                part = design.take(one.rows)
-                by_table, means = prior.scores(part, one.by_a, one.by_b), prior.means(part)
-                moved = np.pad(moved, ((0, 0), (0, doubt.shape[1] - moved.shape[1]))) + by_table @ doubt
-                here = ((means * (1 - means)) @ part.rows) @ doubt[: part.rows.shape[1]]
-                level = level + here if len(level) else here
-            yield _in_logits(one.value, one.strength, moved)
-        level = level / documents if len(level) else np.zeros(moved.shape[1])
-        yield _in_logits(np.array([unseen.mean]), np.array([unseen.strength]), level[None])
+    def loading(rows: slice) -> Floats:
+        seen = slice(rows.start, min(rows.stop, documents))
+        found, by_a, by_b = moved(seen)
+        if prior is not None and isinstance(design, PriorDesign) and doubt is not None:
+            by_table = prior.scores(design.take(seen), by_a, by_b)
+            found = np.pad(found, ((0, 0), (0, doubt.shape[1] - found.shape[1]))) + by_table @ doubt
+        if rows.stop > documents:  # an unseen one has the mean of all priors
+            found = np.vstack([found, np.zeros(found.shape[1]) if doubt is None else unseen @ doubt[: len(unseen)]])
+        return np.asarray(found / np.maximum(spread[rows], 1e-300)[:, None])
 
-    return parts
-
-
-def _in_logits(value: Floats, strength: Floats, moved: Floats) -> Uncertainty:
-    """Of probabilities that move so far."""
-    spread = value * (1 - value)
-    return Uncertainty(value, spread / (strength + 1), moved / np.maximum(spread, 1e-300)[:, None])
+    unseen = np.zeros(0)
+    if prior is not None and isinstance(design, PriorDesign):
+        each = ((prior.means(part), part.rows) for part in design.parts())
+        unseen = np.asarray(sum((means * (1 - means)) @ rows for means, rows in each)) / documents
+    return Uncertainty(value, spread / (strength + 1), loading)
 
 
 def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: PriorDesign, along: Floats) -> Floats:
     """[p + 2, r + p + 2] how the prior's table follows each direction, and its own doubt."""
     part, (a, b) = design.take(slice(None, None, found.every)), (one[:: found.every] for one in found.each)
-    of_some = found.posteriors.scores(found.chances, *found.each, along, found.every)
-    products = np.concatenate([each for _, _, each in of_some])
+    _, products = found.posteriors.scores(found.chances, *found.each, along, slice(None, None, found.every))
     # Louis 1982: information of complete data less that of what is hidden.
     known = beta_covariance(Beta(a, b)) - products[:, 1:, 1:3]
     by_a, by_b = (prior.scores(part, known[:, 0, column], known[:, 1, column]) for column in range(2))
@@ -223,33 +205,29 @@ def beta_covariance(prior: Beta) -> Floats:
     return np.moveaxis(np.array([[a - both, -both], [-both, b - both]]), 2, 0)
 
 
-def leading_and_own(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+def leading_and_own(doubts: Mapping[str, Uncertainty]) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """(strength, loadings) of tables with common directions: the leading ones, the rest as each entry's own doubt."""
-    grams, sizes = dict[str, Floats](), dict[str, int]()
-    for name, doubt in doubts.items():
-        gram, squares = np.zeros((0, 0)), 0.0
-        for one in doubt():
-            gram = gram + one.loading.T @ one.loading if gram.size else one.loading.T @ one.loading
-            squares, sizes[name] = squares + float((one.loading**2).sum()), sizes.get(name, 0) + len(one.value)
-        grams[name] = gram / max(squares, 1e-300)
-    size = max(len(gram) for gram in grams.values())
-    whole = sum(np.pad(gram, (0, size - len(gram))) for gram in grams.values())
-    axes = np.asarray(np.linalg.eigh(whole)[1][:, ::-1])[:, :DIRECTIONS_BY_COUNTS]
-    strength = {name: np.empty(entries) for name, entries in sizes.items()}
-    loadings = {name: np.empty((entries, axes.shape[1])) for name, entries in sizes.items()}
-    for name, doubt in doubts.items():
-        begin = 0
-        for one in doubt():
-            rows = slice(begin, begin + len(one.value))
-            loading = one.loading @ axes[: one.loading.shape[1]]
-            size = np.sqrt((loading**2).sum(axis=1))
-            loading *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))[:, None]
-            spread = one.value * (1 - one.value)
-            rest = np.maximum((one.loading**2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
-            variance = one.variance + spread**2 * rest
-            known = np.clip(spread / np.maximum(variance, spread / CERTAIN + 1e-300) - 1, 1e-3, CERTAIN)
-            strength[name][rows] = np.where(spread == 0, CERTAIN, known)
-            loadings[name][rows], begin = loading, rows.stop
+    parts = [(name, rows) for name, one in doubts.items() for rows in blocks(len(one.value))]
+    grams, squares = dict[str, Any](), dict[str, float]()
+    for name, rows in parts:
+        loading = doubts[name].loadings(rows)
+        grams[name] = grams.get(name, 0.0) + loading.T @ loading
+        squares[name] = squares.get(name, 0.0) + float((loading**2).sum())
+    size = max(map(len, grams.values()))
+    each = (np.pad(gram / max(squares[name], 1e-300), (0, size - len(gram))) for name, gram in grams.items())
+    axes = np.linalg.eigh(sum(each))[1][:, ::-1][:, :DIRECTIONS_BY_COUNTS]
+    strength = {name: np.empty(len(one.value)) for name, one in doubts.items()}
+    loadings = {name: np.empty((len(one.value), axes.shape[1])) for name, one in doubts.items()}
+    for name, rows in parts:
+        whole, value = doubts[name].loadings(rows), doubts[name].value[rows]
+        loading = whole @ axes[: whole.shape[1]]
+        length = np.sqrt((loading**2).sum(axis=1))
+        loading *= np.minimum(1.0, _FARTHEST / np.maximum(length, 1e-300))[:, None]
+        spread = value * (1 - value)
+        rest = np.maximum((whole**2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
+        variance = doubts[name].variance[rows] + spread**2 * rest
+        known = np.clip(spread / np.maximum(variance, spread / CERTAIN + 1e-300) - 1, 1e-3, CERTAIN)
+        strength[name][rows], loadings[name][rows] = np.where(spread == 0, CERTAIN, known), loading
     return strength, loadings
 
 
