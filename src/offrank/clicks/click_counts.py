@@ -23,9 +23,9 @@ from .sessions import Sessions, Tally, TrainingData, Weighed, no_impressions, ta
 
 _BLOCK = 8
 """Adjacent cells of a document whose counts are together."""
-_KINDS = (np.uint16, np.int32, np.float64)
+_WIDTHS = (np.uint16, np.int32, np.float64)
 """What counts are held in: the first in which they fit."""
-_AT_ONCE = 1 << 14
+_SORTED = 1 << 14
 """Blocks that are sorted at once."""
 
 
@@ -163,7 +163,7 @@ class CountTable:
     def __init__(self, blocks: int = 512, held: tuple[Integers, Floats] | None = None) -> None:
         self._slots: NDArray[np.int32] = np.empty(0, np.int32)
         self._keys: Integers = np.empty((blocks, 4), np.int64)
-        self._counts: NDArray[Any] = np.zeros((blocks, _BLOCK, 2), _KINDS[0])
+        self._counts: NDArray[Any] = np.zeros((blocks, _BLOCK, 2), _WIDTHS[0])
         self._used, self._most = 0, 0.0
         self._make_room(0)
         if held is not None:
@@ -220,11 +220,11 @@ class CountTable:
         del known, new
         whole = np.int32 if counts.dtype.kind != "f" else np.float64
         cells = np.int32 if keys[:, 1].max(initial=0) < np.iinfo(np.int32).max // _BLOCK else np.int64
-        size = sum(np.count_nonzero(counts[at : at + _AT_ONCE, :, 0]) for at in range(0, len(order), _AT_ONCE))
+        size = sum(np.count_nonzero(counts[at : at + _SORTED, :, 0]) for at in range(0, len(order), _SORTED))
         kinds: tuple[Any, ...] = (np.int32, cells, whole, whole)
         found, end = [np.empty(size, kind) for kind in kinds], 0
-        for at in range(0, len(order), _AT_ONCE):
-            rows = order[at : at + _AT_ONCE]
+        for at in range(0, len(order), _SORTED):
+            rows = order[at : at + _SORTED]
             met = counts[rows, :, 0] > 0
             block, cell = np.nonzero(met)
             part = number[at + block], keys[rows[block], 1] * _BLOCK + cell, *counts[rows][met].T
@@ -245,7 +245,7 @@ class CountTable:
     def _widen(self, most: float) -> None:
         """Hold the counts in numbers that go up to `most`."""
         if most > _limit(self._counts.dtype):
-            self._counts = self._counts.astype(next(kind for kind in _KINDS if most <= _limit(np.dtype(kind))))
+            self._counts = self._counts.astype(next(kind for kind in _WIDTHS if most <= _limit(np.dtype(kind))))
 
     def _make_room(self, more: int) -> None:
         """Enlarge the table, where it is, until it has room for `more` blocks."""

@@ -42,6 +42,11 @@ class SlateDocuments:
     query: Integers | None = None
     context: Integers | None = None
 
+    @property
+    def ranks(self) -> int:
+        """The number of ranks of the longest slate."""
+        return self.document.shape[1]
+
     def take(self, rows: slice) -> SlateDocuments:
         """Some of the slates."""
         query, context = (None if one is None else one[rows] for one in (self.query, self.context))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 
-TOGETHER = 1 << 14
+DOCUMENTS_AT_ONCE = 1 << 14
 """Documents that are worked on at once, which bounds the memory beside what is kept."""
 KNOTS = 8
 """Largest number of knots of the curve by mean logged rank."""
@@ -24,7 +24,7 @@ STRONGEST = 50.0
 
 def blocks(documents: int) -> list[slice]:
     """The documents, some after others."""
-    return [slice(begin, begin + TOGETHER) for begin in range(0, documents, TOGETHER)]
+    return [slice(begin, begin + DOCUMENTS_AT_ONCE) for begin in range(0, documents, DOCUMENTS_AT_ONCE)]
 
 
 @dataclass(frozen=True)

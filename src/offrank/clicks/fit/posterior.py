@@ -15,7 +15,7 @@ import numpy as np
 from ...log.batch import Floats, Integers
 from ..click_counts import ClickCounts
 from . import _kernels
-from .design import TOGETHER, PriorDesign, blocks
+from .design import DOCUMENTS_AT_ONCE, PriorDesign, blocks
 from .em import expit, logit
 from .maximise import maximise
 from .priors import Beta, PriorRegression
@@ -133,7 +133,7 @@ class Posteriors:
 
     def __init__(self, counts: ClickCounts) -> None:
         self.counts = counts
-        self._few = _entries(counts) if counts.documents <= TOGETHER else None
+        self._few = _entries(counts) if counts.documents <= DOCUMENTS_AT_ONCE else None
         self.grid = LogitGrid.of(float(counts.by_document()[1].max(initial=0.0)))
         # The first node and the number of nodes of each posterior at the latest integration.
         self.place = np.zeros((2, counts.documents), np.int32)
