@@ -81,13 +81,7 @@ class Described:
         known = () if rows is None else tuple(rows.column_names)
         if rows is None or not rows.num_rows or not {column_of(name, known) for name in said.values()} <= {*known}:
             return None
-        of_rows = partial(long.long_roles, closed=self.how.gaps == "close")
-        layouts = [
-            roles(rows, said)
-            for roles, of_layout in ((of_rows, LONG_ROLES), (wide.wide_roles, ROLES))
-            if said.keys() <= {*of_layout, "position"}
-        ]
-        best, table = min(layouts, key=_openness, default=None), beginning.table
+        best, table = wide.roles_of(rows, said, closed=self.how.gaps == "close"), beginning.table
         if best is None or best.settled:
             return best
         if best.lacks and "impression" not in said and (together := _together(rows, said)) is not None:
@@ -262,11 +256,6 @@ def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
         ways = tuple(Wording("{}", ColumnNames({"impression": name})) for name in ids)
         return replace(found, unsettled=(Unsettled("which columns are the impression", ways), *found.unsettled))
     return replace(found, roles=roles)
-
-
-def _openness(found: Description) -> tuple[bool, bool, bool, int]:
-    """Return what sorts descriptions: what can be read comes first, then what is known to be wrong, and settled."""
-    return bool(found.lacks), not found.instead, bool(found.unsettled), -len(found.roles)
 
 
 def _clicks_as(table: Table, said: Mapping[str, str], rows: pa.Table | None, *, is_wide: bool) -> ClicksAs:

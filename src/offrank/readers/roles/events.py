@@ -15,8 +15,9 @@ from ...errors import ColumnError
 from .. import flat
 from ..conversions import whole_column
 from ..joining import event_times
-from . import long, names, wide
+from . import names
 from .columns import of_values
+from .wide import roles_of
 
 _SHOWN = (names.words_of("KIND_SHOWN"), names.words_of("KIND_VIEWED"))
 _CLICKED = names.words_of("KIND_CLICKED")
@@ -52,12 +53,13 @@ class FirstImpressions:
 
 def first_impressions(rows: pa.Table) -> FirstImpressions | None:
     """Return what rows show, if they are impressions without clicks; None if that is not certain."""
-    found = long.long_roles(rows, _NO_CLICK)
-    if found.layout == "long" and not found.unsettled and {"impression", "item", "position"} <= found.roles.keys():
+    found = roles_of(rows, _NO_CLICK)
+    if found is None or found.unsettled:
+        return None
+    if found.layout == "long" and {"impression", "item", "position"} <= found.roles.keys():
         impression, item, position = (found.roles[role].column for role in ("impression", "item", "position"))
         return FirstImpressions(rows, (impression,), item, position, listed=False)
-    found = wide.wide_roles(rows, _NO_CLICK)
-    if found.unsettled or "slate" not in found.roles:
+    if "slate" not in found.roles:
         return None
     slate, position = (found.roles[role].column if role in found.roles else "" for role in ("slate", "position"))
     single = [name for name, one in of_values(rows).items() if one.distinct > 1 and one.distinct >= 0.99 * len(rows)]
@@ -125,7 +127,8 @@ def join_columns(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | 
     alike = {tuple(_pairs(clicks, *way[1:]).to_pylist()) for way in near}
     if len(same) != 1 and len(alike) > 1:
         return None
-    return _options(shown, *(same or sorted(near, key=_called_best))[0])
+    roles = "impression", "impression", "item"
+    return _options(shown, *(same or sorted(near, key=lambda way: [*map(names.order, roles, way)]))[0])
 
 
 def guess(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:
@@ -136,10 +139,6 @@ def guess(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:
     for role, name in (("impression", own), ("item", shown.item)):
         chosen += [name] if name in able else names.likeliest(role, able, 2)[:1]
     return _options(shown, own, *chosen) if len({*chosen}) == 2 else None
-
-
-def _called_best(way: tuple[str, str, str]) -> tuple[tuple[int, int], ...]:
-    return names.order("impression", way[0]), names.order("impression", way[1]), names.order("item", way[2])
 
 
 def _options(shown: FirstImpressions, own: str, impression: str, item: str) -> dict[str, str]:

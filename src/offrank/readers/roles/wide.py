@@ -12,6 +12,7 @@ import pyarrow as pa
 from ...errors import ColumnError
 from ...log.batch import Floats
 from ...log.rules import DUPLICATE
+from ...log.schema import LONG_ROLES, ROLES
 from ...wording import ColumnNames, Wording
 from .. import conversions, flat
 from ..conversions import ClicksAs, lists_of_one
@@ -22,6 +23,7 @@ from . import names
 from .choice import Roles
 from .clicked_index import called_as_place, place_lists, spelled, tops_of
 from .columns import FEW, always_falls, by_first, like_clicks, like_draws, of_values
+from .long import long_roles
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
 _NOT_IDS = "column 'slate' does not contain a list of distinct ids in each row: the items shown"
@@ -77,6 +79,19 @@ class ListColumn:
     def beside(self, other: ListColumn) -> bool:
         """Whether the lists have the lengths of another's."""
         return bool((self.lists.lengths == other.lists.lengths).mean() >= 1 - FEW)
+
+
+def roles_of(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False) -> Description | None:
+    """Tell the roles of the columns of a table in the layout that fits best; None if none has the roles that were said.
+
+    closed: as `long_roles` takes it.
+    """
+    found = [long_roles(rows, said, closed=closed)] if said.keys() <= {*LONG_ROLES, "position"} else []
+    found += [wide_roles(rows, said)] if said.keys() <= {*ROLES, "position"} else []
+    # What can be read comes first, then what is known to be wrong, and settled.
+    return min(
+        found, key=lambda one: (one.lacks > "", not one.instead, one.unsettled > (), -len(one.roles)), default=None
+    )
 
 
 def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
@@ -334,7 +349,9 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
     listed = {
         name: one.numbers
         for name, one in lists.items()
-        if pa.types.is_floating(one.lists.values.type) and one.beside(shown) and not _sorted(one)
+        if pa.types.is_floating(one.lists.values.type)
+        and one.beside(shown)
+        and not always_falls(one.numbers, one.lists.row, one.lists.place)  # as predictions do that lists are sorted by
     }
     roles.logged(logged, listed)
     pool = lists.get(roles.found["candidates"].column) if "candidates" in roles.found else None
@@ -342,12 +359,6 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
     left = None if pool is None else pool.lists.lengths[shown.lists.row] - shown.lists.place
     if len(able) == 1 and left is not None and like_draws(listed[able[0]], shown.lists.place, left):
         roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
-
-
-def _sorted(one: ListColumn) -> bool:
-    """Whether numbers fall down each list, as predictions that it is sorted by do."""
-    row = one.lists.row
-    return len(one.numbers) == len(row) and always_falls(one.numbers, row, one.lists.place)
 
 
 def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
