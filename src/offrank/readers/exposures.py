@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .beginning import Beginning
 from .conversions import is_number, whole_column
 from .joining import JoinedTable, event_times
 from .roles.names import SURE_FIT, closeness
-from .tables import Piece, Table, all_pieces, first_rows
+from .tables import Piece, all_pieces, first_rows
 from .unfolding import unfolded
 from .without_slates import ExposureColumns, exposure_columns
 
@@ -150,27 +150,18 @@ def with_exposures(beginning: Beginning) -> Beginning:
     if len(tables) != 2 or (found[0] is None) == (found[1] is None):
         return beginning
     (shown, _), (exposures, by) = sorted(zip(tables, found, strict=True), key=lambda pair: pair[1] is not None)
-    user = _user(shown.names, by.user) if by is not None else ""
-    if by is None or not user:
+    if by is None:
         return beginning
-    made = by.variation
+    user = max(shown.names, key=lambda name: (name == by.user, closeness("user", name)), default="")
+    if user != by.user and closeness("user", user) < SURE_FIT:
+        return beginning
+    made, times = by.variation, [max(table.names, key=partial(closeness, "time")) for table in (shown, exposures)]
     while made in shown.names:
         made += "_"
-    joined = ExposedLists(shown, exposures, made, by, user, _times(shown, exposures))
+    both = all(closeness("time", name) >= SURE_FIT for name in times)
+    joined = ExposedLists(shown, exposures, made, by, user, (times[0], times[1]) if both else None)
     first_rows(joined, (made,))  # what does not fit is said here: whoever looks at a table takes it for none
     return Beginning(joined, where=beginning.where)
-
-
-def _user(names: tuple[str, ...], same: str) -> str:
-    """Return the column of the users: that of the same name, else the one that is called so best."""
-    best = max(names, key=lambda name: (name == same, closeness("user", name)), default="")
-    return best if best == same or closeness("user", best) >= SURE_FIT else ""
-
-
-def _times(shown: Table, exposures: Table) -> tuple[str, str] | None:
-    """Return the columns of the times of both tables; None if one of them has none."""
-    found = [max(table.names, key=lambda name: closeness("time", name)) for table in (shown, exposures)]
-    return (found[0], found[1]) if all(closeness("time", name) >= SURE_FIT for name in found) else None
 
 
 def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:

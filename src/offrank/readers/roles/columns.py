@@ -36,7 +36,7 @@ class Column:
     def numbers(self) -> Floats:
         """The values as numbers [n]; none [0] of what is no number."""
         kind = self.data.type
-        if conversions.is_text(kind) or conversions.is_temporal(kind) or _is_bytes(kind):
+        if conversions.is_text(kind) or conversions.is_temporal(kind) or kind in flat.TEXTS:
             return np.empty(0)
         return flat.numbers(self.data, self.name)
 
@@ -244,10 +244,6 @@ def alike(columns: Mapping[str, Column], names: list[str]) -> list[list[str]]:
     for name in names:
         found.setdefault(columns[name].groups.tobytes(), []).append(name)
     return list(found.values())
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def groups_of(

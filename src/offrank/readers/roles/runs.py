@@ -96,13 +96,10 @@ def _is_turned(one: Positioned, other: Positioned, columns: Mapping[str, Column]
 def _positions(columns: Mapping[str, Column]) -> list[str]:
     """Return the columns that may hold positions; one called an item only if another is, too, or if it is a number."""
     able = [name for name, one in columns.items() if _may_be_position(one)]
-    items = [name for name in columns if names.closeness("item", name) >= 2]
-    return [name for name in able if name not in items or _called_a_place(name) or len(items) > 1]
-
-
-def _called_a_place(name: str) -> bool:
-    """Whether a column is called a position, or the number of something, as `card_no` is."""
-    return names.closeness("position", name) >= 2 or names.parts(name)[-1:] in (["no"], ["num"], ["number"])
+    items = {name for name in columns if names.closeness("item", name) >= 2}
+    counted = {name for name in items if names.parts(name)[-1:] in (["no"], ["num"], ["number"])}  # as `card_no`
+    placed = {name for name in items if names.closeness("position", name) >= 2}
+    return able if len(items) > 1 else [name for name in able if name not in items - counted - placed]
 
 
 def _may_be_position(column: Column) -> bool:
