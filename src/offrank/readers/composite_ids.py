@@ -60,7 +60,9 @@ def ids_together(rows: pa.Table) -> list[str]:
     places = [
         name for name, one in columns.items() if names.closeness("position", name) >= 2 and len(one.positions) > 0
     ]
-    able = [name for name in columns if name not in places and _may_be_part(name)][:_PARTS_TRIED]
+    roles = ("impression", "session", "user", "query", "time")
+    apart = (name for name in columns if of_pages(name) or any(names.closeness(role, name) >= 2 for role in roles))
+    able = [name for name in apart if name not in places][:_PARTS_TRIED]
     for size in (2, 3):
         found: dict[bytes, str] = {}
         for parts in combinations(able, size):
@@ -69,12 +71,6 @@ def ids_together(rows: pa.Table) -> list[str]:
         if found:
             return list(found.values())
     return []
-
-
-def _may_be_part(name: str) -> bool:
-    """Whether a column is called as what tells lists apart."""
-    roles = ("impression", "session", "user", "query", "time")
-    return any(names.closeness(role, name) >= 2 for role in roles) or of_pages(name)
 
 
 def of_pages(name: str) -> bool:

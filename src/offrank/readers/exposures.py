@@ -17,7 +17,7 @@ from ..log.batch import Floats
 from . import flat
 from .beginning import Beginning
 from .conversions import is_number, whole_column
-from .joining import JoinedTable, event_times
+from .joining import JoinedTable, event_times, free_name
 from .roles.names import SURE_FIT, closeness
 from .tables import Piece, all_pieces, first_rows
 from .unfolding import unfolded
@@ -155,9 +155,8 @@ def with_exposures(beginning: Beginning) -> Beginning:
     user = max(shown.names, key=lambda name: (name == by.user, closeness("user", name)), default="")
     if user != by.user and closeness("user", user) < SURE_FIT:
         return beginning
-    made, times = by.variation, [max(table.names, key=partial(closeness, "time")) for table in (shown, exposures)]
-    while made in shown.names:
-        made += "_"
+    made = free_name(by.variation, shown.names)
+    times = [max(table.names, key=partial(closeness, "time")) for table in (shown, exposures)]
     both = all(closeness("time", name) >= SURE_FIT for name in times)
     joined = ExposedLists(shown, exposures, made, by, user, (times[0], times[1]) if both else None)
     first_rows(joined, (made,))  # what does not fit is said here: whoever looks at a table takes it for none

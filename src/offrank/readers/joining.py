@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -75,6 +75,11 @@ class HeldClicks:
     keys: NDArray[np.uint64]
     counts: Integers
     latest: Floats
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name for a new column that no column has."""
+    return free_name(f"{name}_", taken) if name in taken else name
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from ...errors import OffrankError, UsageError
 from ...wording import Option, Wording
 from ..beginning import Beginning
 from ..computed_columns import DerivedTable
-from ..joining import ClicksBeside, ItemKeys, KeptRows
+from ..joining import ClicksBeside, ItemKeys, KeptRows, free_name
 from ..long import LongLog
 from ..opening import open_table, tables_of
 from ..roles.events import first_impressions, guess, join_columns, kinds_of, time_of
@@ -70,7 +70,7 @@ def events(
     ):
         refuse_lacking(table, wanted)
     made = "clicks" if slate else "click"
-    table = ClicksBeside(impressions, clicking, _free(made, impressions.names), own, theirs)
+    table = ClicksBeside(impressions, clicking, free_name(made, impressions.names), own, theirs)
     if not slate:
         roles = {"impression": impression, "item": item, "position": position or "position", made: table.made}
         return LongLog(table, roles | group_columns(table.names, roles.values()), invalid)
@@ -163,13 +163,6 @@ def _two(source: Any) -> tuple[Table, Table]:
 
 def _open(source: Any) -> Table:
     return unfolded(open_table(source))
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    """Return a name for a new column that no column has."""
-    while name in taken:
-        name = f"{name}_"
-    return name
 
 
 _HITS = ("query_response_hit_ids", "query_response_object_ids")
