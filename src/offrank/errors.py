@@ -130,17 +130,17 @@ class EmptyLogError(LogError):
 
 
 class RowError(LogError):
-    """A row breaks a rule; `file`, `row` (the first is 0), `column` and `rule` say which."""
+    """A row breaks a rule; `file`, `row` (the first is 0), `column` and `rule` say which, of a text also its `line`."""
 
     code = "row"
 
-    def __init__(self, file: str, row: int, column: str, rule: str, detail: str, remedy: str) -> None:
-        message = f"{file}, row {row} (the first is 0), column {column!r}: {detail} [{rule}]"
-        super().__init__(message, remedy)
-        self.file, self.row, self.column, self.rule, self.detail = file, row, column, rule, detail
+    def __init__(self, file: str, row: int, column: str, rule: str, detail: str, remedy: str, line: int = 0) -> None:
+        where = f"{file}, line {line}" if line else file
+        super().__init__(f"{where}, row {row} (the first is 0), column {column!r}: {detail} [{rule}]", remedy)
+        self.file, self.row, self.column, self.rule, self.detail, self.line = file, row, column, rule, detail, line
 
-    def __reduce__(self) -> tuple[type[RowError], tuple[str, int, str, str, str, str]]:
-        return type(self), (self.file, self.row, self.column, self.rule, self.detail, self.remedy)
+    def __reduce__(self) -> tuple[type[RowError], tuple[Any, ...]]:
+        return type(self), (self.file, self.row, self.column, self.rule, self.detail, self.remedy, self.line)
 
 
 class StateError(OffrankError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,8 @@ _BLOCK = 1 << 20
 """Bytes that are read at a time. The first block tells the types of the columns."""
 _LONGEST = 1 << 26
 """Bytes of the longest line of JSON: a small archive may hold a line that fills the memory."""
+_COUNTED = 2_000_000
+"""Rows up to which their lines are counted, for errors."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -73,7 +78,8 @@ class CsvJsonTable(OfSchema, OnePart):
         for path in self.files.paths:
             first = 0
             for data in self._batches(path, columns):
-                yield from numbered(bounded(pa.Table.from_batches([data])), path, first, base)
+                for piece in numbered(bounded(pa.Table.from_batches([data])), path, first, base):
+                    yield replace(piece, line_of=partial(self.line_of, path))
                 first += len(data)
             base += first
 
@@ -111,6 +117,22 @@ class CsvJsonTable(OfSchema, OnePart):
         lines = found[found.find(b"\n") + 1 : found.rfind(b"\n") + 1] if b"\n" in found else b""
         return head + lines if lines else b""
 
+    def line_of(self, path: str, row: int) -> int:
+        """Return the line at which a row begins, as editors count them; 0 where that is not known."""
+        left, end, of_json = row + (not self.dialect.width and self.kind != "json"), 0, self.kind == "json"
+        if row > _COUNTED or (of_json and self.files.head(path).lstrip(_BLANK)[:1] == b"["):
+            return 0
+        how: Any = {"delimiter": self.dialect.delimiter, "escapechar": "\\" if self.dialect.escaped else None}
+        how |= {"doublequote": not self.dialect.escaped} if self.dialect.lines else {"quoting": csv.QUOTE_NONE}
+        with suppress(csv.Error), self._open(path) as stream:
+            for cells in (reader := csv.reader(io.TextIOWrapper(stream, "utf-8", "replace", newline=""), **how)):
+                begin, end = end + 1, reader.line_num
+                if cells and begin > self.dialect.skip:
+                    if not left:
+                        return begin
+                    left -= 1
+        return 0
+
     def describe(self) -> str:
         return describe(self.files.paths) + self.dialect.said
 
@@ -119,6 +141,9 @@ class CsvJsonTable(OfSchema, OnePart):
         """Lines before the first row."""
         return self.dialect.skip + (not self.dialect.width)
 
+    def _naming(self, path: str, names: list[str]) -> AbstractContextManager[None]:
+        return naming(path, names, self._before, partial(self.line_of, path))
+
     def _open(self, path: str) -> Any:
         """Open a file as a stream of text in UTF-8."""
         stream, encoding = self.files.open(path), self.dialect.encoding
@@ -126,7 +151,7 @@ class CsvJsonTable(OfSchema, OnePart):
 
     def _schema(self, path: str) -> pa.Schema:
         """Return the columns in a file, as its first block shows them."""
-        with file_errors(path, self.kind), naming(path, [], self._before), self._open(path) as stream:
+        with file_errors(path, self.kind), self._naming(path, []), self._open(path) as stream:
             if self.kind == "json":
                 first = next(_lines(stream), None)
                 found = pa.schema([]) if first is None else _json_schema(first)
@@ -146,7 +171,7 @@ class CsvJsonTable(OfSchema, OnePart):
         names = [name for name in found.names if name not in self.kinds and found.field(name).type != pa.string()]
         if not names:
             return found
-        with file_errors(path, self.kind), naming(path, names, self._before), self._open(path) as stream:
+        with file_errors(path, self.kind), self._naming(path, names), self._open(path) as stream:
             texts = next(self._csv(stream, pa.schema(dict.fromkeys(names, pa.binary()))), None)
         if texts is None:
             return found
@@ -165,10 +190,7 @@ class CsvJsonTable(OfSchema, OnePart):
         with self._open(path) as stream:
             found: Any = None
             while True:
-                with (
-                    file_errors(f"{path}, after row {rows}" if of_json else path, self.kind),
-                    naming(path, own, self._before),
-                ):
+                with file_errors(f"{path}, after row {rows}" if of_json else path, self.kind), self._naming(path, own):
                     if found is None:
                         found = _json(stream, wanted) if of_json else self._checked(stream, wanted, path)
                     data = next(found, None)
@@ -188,7 +210,8 @@ class CsvJsonTable(OfSchema, OnePart):
             for at in whole:
 
                 def wrong(place: int, at: int = at, data: pa.RecordBatch = data, first: int = first) -> LogError:
-                    return cell_error(path, first + place, wanted.names[at], "int64", data.column(at)[place].as_py())
+                    row, value = first + place, data.column(at)[place].as_py()
+                    return cell_error(path, self.line_of(path, row), row, wanted.names[at], "int64", value)
 
                 columns[at] = whole_numbers(data.column(at), wrong, self.dialect.decimal)
             yield pa.record_batch(columns, names=wanted.names) if whole else data

@@ -255,7 +255,8 @@ class Decoded:
         if other is not None:
             wrong = np.asarray(other)
             self.faults.mark(wrong if of is None else of.rows_where(wrong), rules.NOT_A_NUMBER, column)
-            texts = pc.if_else(other, pa.scalar(None, texts.type), pc.utf8_trim_whitespace(texts)).cast(pa.float64())
+            texts = pc.if_else(other, pa.scalar(None, texts.type), texts).cast(pa.large_string())
+            texts = pc.utf8_trim_whitespace(texts).cast(pa.float64())
         return flat.numbers(texts, column)
 
     def _bounded(

@@ -71,6 +71,9 @@ def kind_of(head: bytes, path: str) -> str:
             if what == "Avro":
                 raise UsageError(f"{path!r} has a format that is not supported: {what}", remedy)
             raise LogError(f"{path} cannot be read: it is {what}", remedy)
+    if encoding(head) == "utf-8" and _is_utf8(head) and 0 < 1000 * head.count(b"\0") < len(head):
+        line = head[: head.index(b"\0")].count(b"\n") + 1
+        raise LogError(f"{path}, line {line}, cannot be read: it has a byte 0", "remove it, or write the file again")
     if encoding(head) == "utf-8" and _is_binary(head):
         raise LogError(f"{path} cannot be read: it is neither text nor a known format", _TABLE)
     text = head.decode(encoding(head), "replace").lstrip("\ufeff \t\r\n")

@@ -44,7 +44,7 @@ class Rows:
         missing = Faults(np.zeros(len(column), np.int16))
         missing.mark(flat.nulls(column), rules.NULL, impression)
         if error := missing.first(piece.file, piece.rows, self.show):
-            raise error
+            raise piece.located(error)
         codes = flat.id_codes(column, impression)
         begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         self.starts: Integers = np.flatnonzero(begins)

@@ -75,7 +75,8 @@ def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array
 
 def _bad_text(texts: list[bytes], name: str, held: pa.DataType) -> BadCell:
     """Describe the error in the first text that is not a list of such values."""
-    wanted: tuple[type, ...] = (str,) if held == pa.string() else (int,) if held == pa.int64() else (int, float, list)
+    wanted: tuple[type, ...] = (list,) if pa.types.is_list(held) else (int, float)
+    wanted = {pa.string(): (str,), pa.int64(): (int,)}.get(held, wanted)
     for index, text in enumerate(texts):
         try:
             value = json.loads(text)

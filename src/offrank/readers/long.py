@@ -71,7 +71,7 @@ class LongLog(TableLog):
             if error.column not in own:
                 raise
             column = self.column(own[error.column])
-            raise RowError(error.file, error.row, column, error.rule, error.detail, error.remedy) from None
+            raise RowError(error.file, error.row, column, error.rule, error.detail, error.remedy, error.line) from None
 
     def select(self, needed: Needs) -> LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
@@ -306,6 +306,7 @@ class _WideTable(TableOver):
         log, needed = self.log, self.log.needed
         faults, close = Faults(np.zeros(len(rows.of_row), np.int16)), log.gaps == "close"
         item, position, click = log.column("item"), log.column("position"), log.column("click")
+        flat.id_codes(rows.piece.data.column(item).slice(0, 0), item)  # what is no id is told by the user's own name
         if log.clicks_as == "items" and click in rows.piece.data.schema.names:
             faults.mark(rows.count_clicks(click, item)[rows.of_row], rules.CLICKED_OUTSIDE, click)
         kept = needed.holes and not close
@@ -329,7 +330,7 @@ class _WideTable(TableOver):
         if error is None:
             return rows
         if log.invalid == "raise":
-            raise error
+            raise rows.piece.located(error)
         return rows.without(faults, {click, log.column("reward")}, self._earned(rows))
 
     def _earned(self, rows: Rows) -> Floats:

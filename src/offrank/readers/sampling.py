@@ -215,7 +215,7 @@ def _renumbered(places: Iterable[Iterable[Piece]]) -> Iterator[tuple[Piece, ...]
     for place in places:
         made = []
         for piece in place:
-            made.append(replace(piece, rows=np.arange(first, first + len(piece.data)), base=0))
+            made.append(replace(piece, rows=np.arange(first, first + len(piece.data)), base=0, line_of=None))
             first += len(piece.data)
         yield tuple(made)
 

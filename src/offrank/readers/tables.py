@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -37,7 +37,7 @@ _NAMED = 3
 class Piece:
     """Some rows of a table. rows: [n] their numbers in `file`; base: rows in the files before it.
 
-    skipped: rule -> rows left out. dropped: as in `LogBatch`.
+    skipped: rule -> rows left out. dropped: as in `LogBatch`. line_of: the line of a row of a text.
     """
 
     data: pa.RecordBatch
@@ -46,16 +46,20 @@ class Piece:
     base: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     dropped: Floats = field(default_factory=lambda: np.zeros(5))
+    line_of: Callable[[int], int] | None = None
 
     def between(self, start: int, end: int) -> Piece:
         """Return the rows from start to end. What was left out is told with the first."""
         piece = replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
         return replace(piece, skipped={}, dropped=np.zeros(5)) if start else piece
 
-    def around(self, cell: BadCell, outcome: Container[str | None]) -> Iterator[Piece]:
-        """Yield both halves of rows among which is a value that cannot be read; a single such row is left out."""
+    def around(self, column: str | None, outcome: Container[str | None]) -> Iterator[Piece]:
+        """Yield both halves of rows among which is a value that cannot be read; a single such row is left out.
+
+        column: that of the value, if it is known.
+        """
         half, told = len(self.data) // 2, Counter(self.skipped) + Counter([rules.BAD_LIST])
-        dropped = self.dropped + np.array([0, 0, 0, 0, cell.name in outcome])
+        dropped = self.dropped + np.array([0, 0, 0, 0, column is not None and column in outcome])
         yield self.between(0, half) if half else replace(self.between(0, 0), skipped=told, dropped=dropped)
         if half:
             yield self.between(half, len(self.data))
@@ -63,7 +67,15 @@ class Piece:
     def fault(self, cell: BadCell) -> RowError:
         """Return the error of a value that cannot be read."""
         detail = f"{flat.show_value(self.data.column(cell.name), cell.index)} {cell.wrong}"
-        return RowError(self.file, int(self.rows[cell.index]), cell.name, rules.BAD_LIST, detail, cell.remedy)
+        row = int(self.rows[cell.index])
+        return self.located(RowError(self.file, row, cell.name, rules.BAD_LIST, detail, cell.remedy))
+
+    def located(self, error: RowError) -> RowError:
+        """Return the error of a row with its line."""
+        if self.line_of is None:
+            return error
+        told = error.column, error.rule, error.detail, error.remedy
+        return RowError(error.file, error.row, *told, self.line_of(error.row))
 
 
 def numbered(found: Iterable[pa.RecordBatch], file: str, first: int = 0, base: int = 0) -> Iterator[Piece]:

@@ -112,8 +112,10 @@ def with_fractions(kind: pa.DataType) -> pa.DataType:
 
 
 @contextmanager
-def naming(path: str, names: list[str], before: int) -> Iterator[None]:
+def naming(path: str, names: list[str], before: int, line_of: Callable[[int], int]) -> Iterator[None]:
     """Say the errors of the CSV reader with the row, from 0, and the column. before: lines before the first row.
+
+    line_of: the line of a row.
 
     Raises:
         LogError: a value is not of its column's type, or a row has more or fewer cells than the first.
@@ -123,17 +125,19 @@ def naming(path: str, names: list[str], before: int) -> Iterator[None]:
     except pa.ArrowInvalid as error:
         if found := _FAULT.search(str(error)):
             column, row, kind, value = found.groups()
-            raise cell_error(path, int(row) - before - 1, names[int(column)], kind, value) from error
+            at = int(row) - before - 1
+            raise cell_error(path, line_of(at), at, names[int(column)], kind, value) from error
         if found := _WIDTH.search(str(error)):
             row, wanted, cells = map(int, found.groups())
-            said = f"{path}, row {row - before - 1} (the first is 0), cannot be read as CSV: it has {cells} cells"
+            at = row - before - 1
+            said = f"{path}, line {line_of(at)}, row {at} (the first is 0), cannot be read as CSV: it has {cells} cells"
             raise LogError(f"{said}, but the first line has {wanted}", _CELLS) from error
         raise
 
 
-def cell_error(path: str, row: int, column: str, kind: str, value: str | None) -> LogError:
+def cell_error(path: str, line: int, row: int, column: str, kind: str, value: str | None) -> LogError:
     """Return the error for a cell that is not of its column's type; value: None if it is no UTF-8."""
-    where = f"{path}, row {row} (the first is 0), column {column!r}, cannot be read as CSV"
+    where = f"{path}, line {line}, row {row} (the first is 0), column {column!r}, cannot be read as CSV"
     if value is None:
         return LogError(f"{where}: its bytes are not UTF-8", _UTF8)
     if kind == "int64" and re.fullmatch(r"\s*[+-]?\d{1,18}\s*", value):

@@ -176,19 +176,24 @@ class WideLog(TableLog):
                 chosen[f"{kind}:{name}"] = own.get(name, name) if name in GROUPING else name
         return chosen
 
-    def decode(self, piece: Piece, columns: Mapping[str, str]) -> Iterator[LogBatch]:
+    def decode(self, piece: Piece, columns: Mapping[str, str], *, split: bool = False) -> Iterator[LogBatch]:
         """Yield log batches of a piece; rows of very different size go to separate batches.
+
+        split: whether it is a part of one with a cell that cannot be read, so that its columns may seem of another type.
 
         Raises:
             RowError: a row breaks a rule, unless invalid rows are to be skipped.
         """
         try:
             found = Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
-        except BadCell as cell:
-            if self.invalid == "raise" or not cell.alone:
+        except (BadCell, ColumnError) as error:
+            cell = error if isinstance(error, BadCell) else None
+            if cell is not None and (self.invalid == "raise" or not cell.alone):
                 raise piece.fault(cell) from None
-            for part in piece.around(cell, {columns.get("clicks"), columns.get("reward")}):
-                yield from self.decode(part, columns)
+            if cell is None and not split:
+                raise
+            for part in piece.around(cell and cell.name, {columns.get("clicks"), columns.get("reward")}):
+                yield from self.decode(part, columns, split=len(part.data) > 0)
             return
         except (pa.ArrowException, OverflowError) as error:
             where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}" if len(piece.rows) else piece.file
@@ -200,7 +205,7 @@ class WideLog(TableLog):
                 piece.file, piece.rows, lambda name, row: flat.show_value(piece.data.column(name), row)
             )
             if broken is not None and self.invalid == "raise":
-                raise broken
+                raise piece.located(broken)
             skipped = dict(Counter(faults.counts()) + Counter(piece.skipped) + Counter(found.repeated()))
         if faults.rules:
             dropped, rows = piece.dropped + found.dropped(), np.flatnonzero(faults.which == 0)
