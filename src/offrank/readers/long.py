@@ -24,9 +24,9 @@ from .composite_ids import joined_columns
 from .computed_columns import DerivedTable
 from .impressions import GatheredTable, Rows, lists_between
 from .row_filter import refuse_shortened
-from .tables import OnePart, Piece, Table, TableOver, all_pieces, first_piece, outline, place, unified_table
+from .tables import OnePart, Piece, Table, TableOver, all_pieces, first_piece, unified_table
 from .unfolding.table import Reshaped
-from .wide import Gaps, TableLog, WideLog
+from .wide import Gaps, TableLog, WideLog, outline, place
 
 FROM_0 = ", positions from 0"
 """What a description ends with, where the first position is 0."""

@@ -29,8 +29,6 @@ _FEW_ROWS, _FEW_BYTES = 1000, 1 << 22
 """Rows that tell how texts are read, and bytes of them, where cells are long."""
 _MIXED = "use the same kind of value in every row"
 _OWN_NAME = "give each column its own name"
-_NAMED = 3
-"""Files left out that the description of a log names; its `repr` names all."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,7 @@ class Piece:
         return replace(piece, skipped={}, dropped=np.zeros(5)) if start else piece
 
     def around(self, column: str | None, outcome: Container[str | None]) -> Iterator[Piece]:
-        """Yield both halves of rows among which is a value that cannot be read; a single such row is left out.
-
-        column: that of the value, if it is known.
-        """
+        """Yield both halves of rows with a value in a column that cannot be read; a single such row is left out."""
         half, told = len(self.data) // 2, Counter(self.skipped) + Counter([rules.BAD_LIST])
         dropped = self.dropped + np.array([0, 0, 0, 0, column is not None and column in outcome])
         yield self.between(0, half) if half else replace(self.between(0, 0), skipped=told, dropped=dropped)
@@ -134,25 +129,6 @@ class TableOver:
 
     def describe(self) -> str:
         return self.table.describe()
-
-
-def place(table: Table, left_out: Iterable[str]) -> str:
-    """Describe where the data of a log is, and the first files that were left out: every result names its log so."""
-    broken = sorted(one for one in left_out if not one.startswith(rules.NO_TABLE))
-    more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
-    return f"{table.describe()}, without {', '.join(broken[:_NAMED])}{more}" if broken else table.describe()
-
-
-def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
-    """Describe the log, each column and what was left out, a line each; rows only if they are known without reading.
-
-    They are known for tables in memory, and for Parquet, which has them in its metadata.
-    """
-    rows, schema = row_count(table), schema_of(table)
-    kinds = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
-    columns = "".join(f"\n  {name}: {kinds[name]}" if name in kinds else f"\n  {name}" for name in table.names)
-    without = "".join(f"\n  left out: {each}" for each in left_out)
-    return f"{table.describe()}: {layout} layout{'' if rows is None else f', {rows:,} rows'}{columns}{without}"
 
 
 def schema_of(table: Table) -> pa.Schema | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import ColumnError, LogError, OffrankError, UsageError
+from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Engine, Needs, engine_of, stamp_of
@@ -28,11 +29,13 @@ from .files import Files
 from .json_text import BadCell
 from .parquet_orc_arrow import ParquetTable
 from .roles.names import CALLED, closeness, may_group
-from .tables import Piece, Table, outline, place
+from .tables import Piece, Table, row_count, schema_of
 from .unfolding import RankedTable, unfolded
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
+_NAMED = 3
+"""Files left out that the description of a log names; its `repr` names all."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,7 @@ class WideLog(TableLog):
     def decode(self, piece: Piece, columns: Mapping[str, str], *, split: bool = False) -> Iterator[LogBatch]:
         """Yield log batches of a piece; rows of very different size go to separate batches.
 
-        split: whether it is a part of one with a cell that cannot be read, so that its columns may seem of another type.
+        split: whether it is a part of one with a cell that cannot be read, so that its columns may seem of other types.
 
         Raises:
             RowError: a row breaks a rule, unless invalid rows are to be skipped.
@@ -192,7 +195,8 @@ class WideLog(TableLog):
                 raise piece.fault(cell) from None
             if cell is None and not split:
                 raise
-            for part in piece.around(cell and cell.name, {columns.get("clicks"), columns.get("reward")}):
+            name = None if cell is None else cell.name
+            for part in piece.around(name, {columns.get("clicks"), columns.get("reward")}):
                 yield from self.decode(part, columns, split=len(part.data) > 0)
             return
         except (pa.ArrowException, OverflowError) as error:
@@ -215,6 +219,25 @@ class WideLog(TableLog):
         for some in [rows] if alike else _alike(sizes, rows):
             yield found.batch(some, skipped, dropped)
             skipped, dropped = {}, np.zeros(5)
+
+
+def place(table: Table, left_out: Iterable[str]) -> str:
+    """Describe where the data of a log is, and the first files that were left out: every result names its log so."""
+    broken = sorted(one for one in left_out if not one.startswith(rules.NO_TABLE))
+    more = f" and {len(broken) - _NAMED:,} more" if len(broken) > _NAMED else ""
+    return f"{table.describe()}, without {', '.join(broken[:_NAMED])}{more}" if broken else table.describe()
+
+
+def outline(layout: str, table: Table, left_out: Iterable[str] = ()) -> str:
+    """Describe the log, each column and what was left out, a line each; rows only if they are known without reading.
+
+    They are known for tables in memory, and for Parquet, which has them in its metadata.
+    """
+    rows, schema = row_count(table), schema_of(table)
+    kinds = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
+    columns = "".join(f"\n  {name}: {kinds[name]}" if name in kinds else f"\n  {name}" for name in table.names)
+    without = "".join(f"\n  left out: {each}" for each in left_out)
+    return f"{table.describe()}: {layout} layout{'' if rows is None else f', {rows:,} rows'}{columns}{without}"
 
 
 def documented(source: Any) -> WideLog | None:
