@@ -154,6 +154,6 @@ def test_one_bad_number_is_named_with_its_file_and_row(role: str, tmp_path: Path
     rows = [f'"{row["slate"]}","{row["clicks"]}",{"0.1x66" if n == 117 else 0.5}' for n, row in enumerate(LOG)]
     (tmp_path / "log.csv").write_text("\n".join([f"slate,clicks,{role}", *rows]) + "\n")
     with pytest.raises(
-        RowError, match=rf"log\.csv, row 117 .*column '{role}': '0\.1x66' is among numbers, but is none"
+        RowError, match=rf"log\.csv, line 119, row 117 .*column '{role}': '0\.1x66' is among numbers, but is none"
     ):
         offrank.evaluate(tmp_path / "log.csv", "uniform", "logged" if role == "propensity" else "uniform", "ips")

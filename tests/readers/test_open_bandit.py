@@ -69,7 +69,7 @@ def test_the_number_of_items_may_be_said(folder: Path) -> None:
 
 
 def test_an_item_that_the_campaign_does_not_have(folder: Path) -> None:
-    with pytest.raises(RowError, match=r"men\.csv, row 0 .*'slate'.*not-a-candidate"):
+    with pytest.raises(RowError, match=r"men\.csv, line 2, row 0 .*'slate'.*not-a-candidate"):
         rows(open_bandit(folder, n_items=2), NEEDED)
 
 

@@ -359,7 +359,7 @@ def test_csv_without_rows(tmp_path: Path) -> None:
 def test_csv_with_an_unfit_value(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("impression,item,position,click\n1,5,1,0\n2,5,first,0\n", encoding="utf-8")
     with pytest.raises(
-        LogError, match=r"log\.csv, row 1 \(the first is 0\), column 'position', cannot be read.*'first'"
+        LogError, match=r"log\.csv, line 3, row 1 \(the first is 0\), column 'position', cannot be read.*'first'"
     ):
         rows(offrank.read_log(tmp_path / "log.csv"))
 

@@ -101,3 +101,33 @@ def test_ids_that_are_fractions_are_told_by_the_users_own_column(column: str) ->
     rows = [{"impression": at // 2, column: at % 2 + 0.5, "position": at % 2 + 1, "click": 0} for at in range(8)]
     with pytest.raises(ColumnError, match=f"column '{column}' holds double ids"):
         contents(offrank.read_log(rows, columns={"item": column}))
+
+
+@pytest.mark.parametrize("how", ["more", "less", "word", "quote"])
+@pytest.mark.parametrize("at", [0, AT, 29])
+def test_a_line_with_another_number_of_cells(how: str, at: int, tmp_path: Path) -> None:
+    lines = [line(cells(row)) for row in range(30)]
+    sound = contents(offrank.read_log(written(tmp_path, lines[:at] + lines[at + 1 :])), NEEDED)
+    more = {"more": lines[at] + ",x", "less": lines[at].rpartition(',"')[0], "word": "oops"}
+    path = written(tmp_path, [*lines[:at], more.get(how, lines[at].replace("free", '"free')), *lines[at + 1 :]])
+    with pytest.raises(
+        LogError, match=rf"log\.csv, line {at + 2}, row {at} \(the first is 0\), cannot be read .* cells"
+    ):
+        contents(offrank.read_log(path), NEEDED)
+    log = offrank.read_log(path, invalid="skip")
+    assert contents(log, NEEDED) == sound
+    assert skipped(log, NEEDED) == {"ragged-line": 1}
+
+
+def test_many_lines_with_another_number_of_cells_are_refused(tmp_path: Path) -> None:
+    lines = [line(cells(row)) + ",x" * (row % 3 == 1) for row in range(30)]
+    with pytest.raises(LogError, match="cannot be read as CSV: it has 9 cells, but the first line has 8"):
+        contents(offrank.read_log(written(tmp_path, lines), invalid="skip"), NEEDED)
+
+
+def test_lines_beyond_those_left_out(tmp_path: Path) -> None:
+    lines = [line(cells(row)) for row in range(30)]
+    lines[3], lines[20] = "oops", lines[20].replace("0.25", "0.25x")
+    path = written(tmp_path, lines)
+    log = offrank.read_log(path, invalid="skip")
+    assert skipped(log, NEEDED) == {"ragged-line": 1, "bad-list": 1}

@@ -30,6 +30,8 @@ NO_TABLE = "no-table"
 """Code of a file of a folder that is no table of the log, before its name: nothing is wrong."""
 BAD_LIST = "bad-list"
 """Code of a text that is not a JSON list; the message depends on the text."""
+RAGGED_LINE = "ragged-line"
+"""Code of a line of a text with more or fewer cells than the first."""
 NOT_A_NUMBER = Rule(BAD_LIST, "is among numbers, but is none", "write a number in every row")
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "remove impressions that showed nothing")
 DUPLICATE = Rule(

@@ -17,6 +17,7 @@ import pyarrow.json
 
 from ..errors import EmptyLogError, LogError
 from ..log.python_values import in_kind
+from ..log.rules import RAGGED_LINE
 from . import _kernels_bytes
 from .column_sets import refuse_missing
 from .dialect import Dialect
@@ -31,6 +32,8 @@ _BLOCK = 1 << 20
 """Bytes that are read at a time. The first block tells the types of the columns."""
 _LONGEST = 1 << 26
 """Bytes of the longest line of JSON: a small archive may hold a line that fills the memory."""
+_RAGGED = 0.1
+"""The largest share of the lines so far that may be left out, beyond one, for having more or fewer cells."""
 _COUNTED = 2_000_000
 """Rows up to which their lines are counted, for errors."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -41,18 +44,19 @@ class CsvJsonTable(OfSchema, OnePart):
     """Text files of one format, read in order as one part. Folders called `key=value` give a column of text.
 
     JSON is an object a line, or one array of objects. kinds: types of columns that the first rows do not show. dialect:
-    how CSV is written, in all of the files.
+    how CSV is written, in all of the files. ragged: whether lines with other numbers of cells are left out, if few.
     """
 
     files: Files
     kind: str
     kinds: Mapping[str, pa.DataType] = field(default_factory=dict)
     dialect: Dialect = field(default_factory=Dialect)
+    ragged: bool = False
 
     @classmethod
-    def of(cls, files: Files, kind: str) -> CsvJsonTable:
+    def of(cls, files: Files, kind: str, ragged: bool = False) -> CsvJsonTable:
         """Build a table of files, which are written as the beginning of the first tells."""
-        return cls(files, kind, dialect=Dialect.of(files.head(files.paths[0]), kind))
+        return cls(files, kind, dialect=Dialect.of(files.head(files.paths[0]), kind), ragged=ragged)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -76,11 +80,14 @@ class CsvJsonTable(OfSchema, OnePart):
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         base = 0
         for path in self.files.paths:
-            first = 0
-            for data in self._batches(path, columns):
+            first, ragged, waiting = 0, list[int](), list[Piece]()
+            for data in self._batches(path, columns, ragged):
                 for piece in numbered(bounded(pa.Table.from_batches([data])), path, first, base):
-                    yield replace(piece, line_of=partial(self.line_of, path))
+                    yield from waiting
+                    waiting = [replace(piece, line_of=partial(self.line_of, path))]
                 first += len(data)
+            for piece in waiting:  # the last one tells what was left out of the file
+                yield replace(piece, skipped={RAGGED_LINE: len(ragged)}) if ragged else piece
             base += first
 
     def typed(self, kinds: Mapping[str, pa.DataType]) -> CsvJsonTable:
@@ -123,7 +130,8 @@ class CsvJsonTable(OfSchema, OnePart):
         if row > _COUNTED or (of_json and self.files.head(path).lstrip(_BLANK)[:1] == b"["):
             return 0
         how: Any = {"delimiter": self.dialect.delimiter, "escapechar": "\\" if self.dialect.escaped else None}
-        how |= {"doublequote": not self.dialect.escaped} if self.dialect.lines else {"quoting": csv.QUOTE_NONE}
+        as_cells = self.dialect.lines or self.ragged
+        how |= {"doublequote": not self.dialect.escaped} if as_cells else {"quoting": csv.QUOTE_NONE}
         with suppress(csv.Error), self._open(path) as stream:
             for cells in (reader := csv.reader(io.TextIOWrapper(stream, "utf-8", "replace", newline=""), **how)):
                 begin, end = end + 1, reader.line_num
@@ -178,8 +186,8 @@ class CsvJsonTable(OfSchema, OnePart):
         kinds = {name: csv_type(found.field(name).type, texts.column(name)) for name in names}
         return pa.schema([field.with_type(kinds.get(field.name, field.type)) for field in found])
 
-    def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a file."""
+    def _batches(self, path: str, columns: tuple[str, ...], ragged: list[int]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a file. ragged: is filled with the lines that are left out."""
         folders = partition(path)
         own = [one for one in self.names if one not in folders] if self.files.held else self.names_in(path)
         constant = {name: value for name, value in folders.items() if name in columns and name not in own}
@@ -192,33 +200,43 @@ class CsvJsonTable(OfSchema, OnePart):
             while True:
                 with file_errors(f"{path}, after row {rows}" if of_json else path, self.kind), self._naming(path, own):
                     if found is None:
-                        found = _json(stream, wanted) if of_json else self._checked(stream, wanted, path)
+                        found = _json(stream, wanted) if of_json else self._checked(stream, wanted, path, ragged)
                     data = next(found, None)
                 if data is None:
                     return
                 rows += len(data)
                 yield with_columns(data, constant).select(list(columns))
 
-    def _checked(self, stream: Any, wanted: pa.Schema, path: str) -> Iterator[pa.RecordBatch]:
+    def _checked(self, stream: Any, wanted: pa.Schema, path: str, ragged: list[int]) -> Iterator[pa.RecordBatch]:
         """Yield rows of CSV whose whole numbers are what was written: 007 is not 7. Later some may have decimals."""
         whole = [at for at, one in enumerate(wanted) if one.type == pa.int64() and one.name not in self.kinds]
         first, texts = 0, wanted
         for at in whole:
             texts = texts.set(at, texts.field(at).with_type(pa.string()))
-        for data in self._csv(stream, texts):
+        for data in self._csv(stream, texts, ragged):
             columns = data.columns
             for at in whole:
 
                 def wrong(place: int, at: int = at, data: pa.RecordBatch = data, first: int = first) -> LogError:
                     row, value = first + place, data.column(at)[place].as_py()
-                    return cell_error(path, self.line_of(path, row), row, wanted.names[at], "int64", value)
+                    return cell_error(
+                        path, 0 if ragged else self.line_of(path, row), row, wanted.names[at], "int64", value
+                    )
 
                 columns[at] = whole_numbers(data.column(at), wrong, self.dialect.decimal)
             yield pa.record_batch(columns, names=wanted.names) if whole else data
             first += len(data)
 
-    def _csv(self, stream: Any, wanted: pa.Schema | None) -> Any:
-        """Open CSV or TSV. wanted: the columns to read and their types; all if None."""
+    def _csv(self, stream: Any, wanted: pa.Schema | None, ragged: list[int] | None = None) -> Any:
+        """Open CSV or TSV. wanted: the columns to read and their types; all if None. ragged: as `_batches` takes it."""
+        left_out, parsing = [] if ragged is None else ragged, self.dialect.parsing
+
+        def few(row: pyarrow.csv.InvalidRow) -> str:
+            left_out.append(row.number or 0)
+            return "skip" if len(left_out) <= 1 + left_out[-1] * _RAGGED else "error"
+
+        if self.ragged:
+            parsing.invalid_row_handler = few
         options = pyarrow.csv.ConvertOptions(
             include_columns=None if wanted is None else wanted.names,
             column_types=wanted,
@@ -229,7 +247,7 @@ class CsvJsonTable(OfSchema, OnePart):
         )
         lines = {"column_names": self.dialect.names, "skip_rows": self.dialect.skip}  # it is UTF-8 by then
         read = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, **lines)
-        return pyarrow.csv.open_csv(stream, read, self.dialect.parsing, options)
+        return pyarrow.csv.open_csv(stream, read, parsing, options)
 
 
 def _json_schema(lines: bytes) -> pa.Schema:

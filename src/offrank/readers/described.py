@@ -57,7 +57,8 @@ class Described:
     @classmethod
     def of(cls, source: Any, format: str | Reader | None, said: Mapping[str, str], how: ReadOptions) -> Described:  # noqa: A002
         """Look at what `read_log` takes, whatever its shape."""
-        return cls(Beginning(source, format, empty=how.skip_broken_files, where=how.where), format, said, how)
+        opened = Beginning(source, format, how.skip_broken_files, how.where, how.invalid == "skip")
+        return cls(opened, format, said, how)
 
     @cached_property
     def standard(self) -> Reader | None:

@@ -61,11 +61,11 @@ def _by_name(name: str) -> Callable[..., Any]:
     return found
 
 
-def open_table(source: Any, kind: Any = None, *, empty: bool = False) -> Table:
+def open_table(source: Any, kind: Any = None, *, empty: bool = False, ragged: bool = False) -> Table:
     """Open what `read_log` takes as a plain table, whatever its columns; a table is returned as it is.
 
     kind: the kind of files, by default, and if it is none, told by what is in them. empty: whether files may be empty,
-    and streams have no rows.
+    and streams have no rows. ragged: whether lines of CSV with more or fewer cells than the first are left out.
 
     Raises:
         OffrankError: it cannot be read, or is not a table. LogError: two columns have the same name.
@@ -74,20 +74,21 @@ def open_table(source: Any, kind: Any = None, *, empty: bool = False) -> Table:
         return source.stored
     if hasattr(type(source), "pieces") and not hasattr(type(source), "batches"):  # which a log has
         return source
-    return _read(_table(source, kind if kind in SUFFIXES.values() else None, empty))
+    return _read(_table(source, kind if kind in SUFFIXES.values() else None, empty, ragged))
 
 
 @dataclass(frozen=True)
 class Opened:
     """A source that is opened once, when that is first asked for, by whoever looks at it and whoever reads it.
 
-    kind, empty: as `open_table` takes them. where: a filter of its rows.
+    kind, empty, ragged: as `open_table` takes them. where: a filter of its rows.
     """
 
     source: Any
     kind: Any = None
     empty: bool = False
     where: str | None = None
+    ragged: bool = False
 
     @property
     def stored(self) -> Table:
@@ -108,17 +109,17 @@ class Opened:
     @cached_property
     def _found(self) -> Table | OffrankError:
         try:
-            table = open_table(self.source, self.kind, empty=self.empty)
+            table = open_table(self.source, self.kind, empty=self.empty, ragged=self.ragged)
             return table if self.where is None else _by_name(".row_filter:filtered")(table, self.where)
         except OffrankError as error:
             return error
 
 
-def _table(source: Any, kind: str | None = None, empty: bool = False) -> Table:
+def _table(source: Any, kind: str | None = None, empty: bool = False, ragged: bool = False) -> Table:
     if isinstance(source, str) and (named := _spelled(source)) is not None:
         return named
     if is_paths(source):
-        return _spelled_alone(source) or _files(source, kind, empty)
+        return _spelled_alone(source) or _files(source, kind, empty, ragged)
     reader = isinstance(source, pa.RecordBatchReader)
     for names, table in () if reader else _KINDS:
         if all(hasattr(source, name) for name in names):
@@ -163,7 +164,7 @@ def _spelled_alone(source: Any) -> Table | None:
     return tables[0] if tables else None
 
 
-def _files(source: Any, kind: str | None, empty: bool) -> Table:
+def _files(source: Any, kind: str | None, empty: bool, ragged: bool) -> Table:
     files = _found(source, kind, empty)
     chosen = kind or _one_kind(files)
     if kind is None and chosen in _STORED:
@@ -181,7 +182,7 @@ def _files(source: Any, kind: str | None, empty: bool) -> Table:
         return _by_name(".databases:open_database")(files.paths[0], chosen)
     if chosen in _STORED:
         return _STORED[chosen](files)
-    return _by_name(".csv_json:CsvJsonTable.of")(files, chosen)
+    return _by_name(".csv_json:CsvJsonTable.of")(files, chosen, ragged)
 
 
 def passed_over(source: Any, kind: Any = None) -> list[str]:

@@ -130,14 +130,18 @@ def naming(path: str, names: list[str], before: int, line_of: Callable[[int], in
         if found := _WIDTH.search(str(error)):
             row, wanted, cells = map(int, found.groups())
             at = row - before - 1
-            said = f"{path}, line {line_of(at)}, row {at} (the first is 0), cannot be read as CSV: it has {cells} cells"
+            said = f"{_place(path, line_of(at), at)}, cannot be read as CSV: it has {cells} cells"
             raise LogError(f"{said}, but the first line has {wanted}", _CELLS) from error
         raise
 
 
+def _place(path: str, line: int, row: int) -> str:
+    return f"{path}, line {line}, row {row} (the first is 0)" if line else f"{path}, row {row} (the first is 0)"
+
+
 def cell_error(path: str, line: int, row: int, column: str, kind: str, value: str | None) -> LogError:
     """Return the error for a cell that is not of its column's type; value: None if it is no UTF-8."""
-    where = f"{path}, line {line}, row {row} (the first is 0), column {column!r}, cannot be read as CSV"
+    where = f"{_place(path, line, row)}, column {column!r}, cannot be read as CSV"
     if value is None:
         return LogError(f"{where}: its bytes are not UTF-8", _UTF8)
     if kind == "int64" and re.fullmatch(r"\s*[+-]?\d{1,18}\s*", value):
