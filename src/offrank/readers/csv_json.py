@@ -83,8 +83,9 @@ class CsvJsonTable(OfSchema, OnePart):
             first, ragged, waiting = 0, list[int](), list[Piece]()
             for data in self._batches(path, columns, ragged):
                 for piece in numbered(bounded(pa.Table.from_batches([data])), path, first, base):
-                    yield from waiting
-                    waiting = [replace(piece, line_of=partial(self.line_of, path))]
+                    waiting.append(replace(piece, line_of=partial(self.line_of, path)))
+                    while len(waiting) > self.ragged:
+                        yield waiting.pop(0)
                 first += len(data)
             for piece in waiting:  # the last one tells what was left out of the file
                 yield replace(piece, skipped={RAGGED_LINE: len(ragged)}) if ragged else piece
