@@ -9,8 +9,7 @@ import pytest
 
 from offrank.clicks.click_counts import ClickCounts, count_clicks
 from offrank.clicks.fit import click_rates
-from offrank.clicks.fit.click_rates import rates_by_rank
-from offrank.clicks.fit.persistence import intraclass, of_mean_ranks
+from offrank.clicks.fit.click_rates import intraclass, of_mean_ranks, rates_by_rank
 from offrank.clicks.sessions import Sessions
 from offrank.clicks.ubm import UBM
 

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers, LogBatch
+from ..running.memory import refuse_without_room
 from ..sums.base import Fold
 from . import contexts
 from ._kernels_counting import add_blocks, add_sessions, find_slots, look_at
 from .base import Parameters
 from .contexts import Values
 from .documents import Documents
-from .sessions import Sessions, Tally, TrainingData, Weighed, no_impressions, tally, whole_clicks
+from .sessions import FEWER, Sessions, Tally, TrainingData, Weighed, no_impressions, tally, whole_clicks
 
 _BLOCK = 8
 """Adjacent cells of a document whose counts are together."""
@@ -153,6 +154,10 @@ def rank_of(cell: Integers) -> Integers:
     return ((np.sqrt(8.0 * cell + 1) - 1) // 2).astype(np.int64)
 
 
+_PAIR = 250
+"""Bytes of memory that learning from counts takes for each document, in all."""
+
+
 class CountTable:
     """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
 
@@ -251,6 +256,8 @@ class CountTable:
         """Enlarge the table, where it is, until it has room for `more` blocks."""
         if self._used + more > self.blocks:
             blocks = max(self._used + more, self.blocks + self.blocks // 4)
+            held = self._slots.nbytes + self._keys.nbytes + self._counts.nbytes
+            refuse_without_room(_PAIR * blocks - held, f"{self._used:,} pairs of query and item, and more,", FEWER)
             self._keys.resize((blocks, 4), refcheck=False)
             self._counts.resize((blocks, _BLOCK, 2), refcheck=False)
         if 4 * self.blocks > 3 * len(self._slots):

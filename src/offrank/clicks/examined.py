@@ -15,9 +15,9 @@ from ..log.batch import Floats
 from ..wording import Option, Wording
 from .base import FitResult, Parameters, Role, Roles
 from .click_counts import ClickCounts
+from .fit.click_rates import of_mean_ranks
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import PriorDesign
-from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, Fixed, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .fit.uncertainty import Uncertainty, attraction_doubt, directions, leading_and_own, of_logarithms

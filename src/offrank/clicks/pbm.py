@@ -15,9 +15,9 @@ from .click_counts import ClickCounts
 from .contexts import CODES, by_value, unlinked
 from .documents import SlateDocuments
 from .examined import Examined
+from .fit.click_rates import intraclass
 from .fit.click_rates import rates_by_rank as rates_of_ranks
 from .fit.curve import Pooled, walk
-from .fit.persistence import intraclass
 from .laws import ClickLaw, Independent
 from .model import of_documents, of_ranks
 

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from ..errors import EmptyLogError, UsageError
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import distinct_codes
+from ..running.memory import refuse_without_room
 from ..sums.base import Fold
 from ..sums.counts import join
+from ..wording import Option, Wording
 from .base import Parameters
 from .covariates import Covariates
 from .documents import Documents, shown_keys
@@ -108,6 +110,12 @@ class Tally:
         skipped = Counter(self.skipped) + Counter(other.skipped)
         impressions, repeated = self.impressions + other.impressions, self.repeated + other.repeated
         return Tally(impressions, repeated, dict(skipped), max(self.ranks, other.ranks), holes=self.holes + other.holes)
+
+
+FEWER = Wording("identify documents by item alone ({}), or use a part of the log", Option("by", None))
+"""What to do where memory is short."""
+_PAIR, _PLACE = 350, 30
+"""Bytes of memory that learning from sessions takes for each document, and for each rank of a session."""
 
 
 class Weighed(NamedTuple):
@@ -269,6 +277,8 @@ class SessionsFold(Fold):
         documents, sessions = found.joined(self.by)
         if not len(documents):
             raise no_impressions()
+        needed = _PAIR * len(documents) + _PLACE * sessions.document.size
+        refuse_without_room(needed, f"{len(documents):,} pairs of query and item", FEWER)
         worth, there = Weighed.of(sessions.weight).worth, sessions.document >= 0
         weight = np.broadcast_to(sessions.weight[:, None], there.shape)[there]
         shown = np.bincount(sessions.document[there], weight, len(documents))

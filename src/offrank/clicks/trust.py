@@ -15,10 +15,10 @@ from .base import FitResult, Parameters, Role, Roles
 from .click_counts import ClickCounts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, initial_prior, mean_attraction, prior_of
+from .fit.click_rates import of_mean_ranks
 from .fit.curve import fit_curve
 from .fit.design import PriorDesign
 from .fit.em import expit, logit
-from .fit.persistence import of_mean_ranks
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, PriorRegression
 from .fit.uncertainty import DIRECTIONS_BY_COUNTS, Uncertainty, attraction_doubt, directions, leading_and_own

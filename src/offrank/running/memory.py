@@ -1,0 +1,67 @@
+"""How much more memory this process may take, so that a job that cannot end is refused before it fills it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import LogError
+
+_MACHINE, _OWN, _GROUPS = Path("/proc/meminfo"), Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+"""Of a memory group, of the second version and the first: its limit, its use, and what of this can be given up."""
+
+
+def refuse_without_room(needed: float, what: str, remedy: str) -> None:
+    """Raise if so many bytes more are not there. what: what needs them.
+
+    Raises:
+        LogError: they are not.
+    """
+    there = available()
+    if needed > there:
+        sizes = needed / 2**30, max(there, 0.0) / 2**30
+        raise LogError(
+            "{} need about {:,.1f} GiB more of memory, and {:,.1f} GiB are there".format(what, *sizes), remedy
+        )
+
+
+def available() -> float:
+    """The bytes that are free on this machine and in each memory group (cgroup) that this process is in."""
+    return min([*_free(), *(left for group in _groups() for left in _left(group))], default=float("inf"))
+
+
+def _free() -> Iterator[float]:
+    """The free bytes of this machine, where it tells."""
+    with suppress(OSError, ValueError):
+        yield from (1024 * float(value) for name, value in _told(_MACHINE) if name == "MemAvailable:")
+
+
+def _groups() -> Iterator[Path]:
+    """The folders of the memory groups of this process, each within the next."""
+    with suppress(OSError):
+        for line in _OWN.read_text().splitlines():
+            _, kinds, name = line.split(":", 2)
+            if not kinds or "memory" in kinds.split(","):
+                root = _GROUPS / kinds
+                group = root / name.lstrip("/")
+                yield from (each for each in (group, *group.parents) if each.is_relative_to(root))
+
+
+def _left(group: Path) -> Iterator[float]:
+    """What a memory group may still take, where it has a limit; the cached files of others are not counted as used."""
+    for limit, used, cached in _FILES:
+        with suppress(OSError, ValueError):  # there are none of the other version; a limit may be the word max
+            given_up = sum(float(value) for name, value in _told(group / "memory.stat") if name == cached)
+            yield float(int((group / limit).read_text())) - float((group / used).read_text()) + given_up
+
+
+def _told(path: Path) -> Iterator[tuple[str, str]]:
+    """The names and numbers of a file with one in each line."""
+    for line in path.read_text().splitlines():
+        name, value, *_ = line.split()
+        yield name, value

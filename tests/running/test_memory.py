@@ -1,0 +1,65 @@
+"""What is free is read from the machine and from memory groups of both versions, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from offrank.clicks import DBN, PBM
+from offrank.errors import LogError
+from offrank.running import memory
+
+GIB = 1 << 30
+ROWS = [{"query": n, "slate": [0, 1, 2], "clicks": [n % 2, 0, 1]} for n in range(1000)]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with 8 GiB free, and no memory group."""
+    for name, path in (("_MACHINE", "meminfo"), ("_OWN", "own"), ("_GROUPS", "groups")):
+        monkeypatch.setattr(memory, name, tmp_path / path)
+    (tmp_path / "meminfo").write_text(f"MemTotal: 1 kB\nMemAvailable: {8 << 20} kB\n")
+    return tmp_path
+
+
+def group(folder: Path, names: tuple[str, str, str], limit: object, used: int, cached: int = 0) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, number in zip(names, (limit, used), strict=False):
+        (folder / name).write_text(f"{number}\n")
+    (folder / "memory.stat").write_text(f"anon 1\n{names[2]} {cached}\n")
+
+
+SECOND, FIRST = memory._FILES
+
+
+def test_a_machine_tells_what_is_free(machine: Path) -> None:
+    assert memory.available() == 8 * GIB
+    (machine / "meminfo").unlink()
+    assert memory.available() == float("inf")
+
+
+def test_the_tightest_group_decides(machine: Path) -> None:
+    (machine / "own").write_text("0::/outer/inner\n")
+    group(machine / "groups" / "outer" / "inner", SECOND, "max", 5 * GIB)
+    assert memory.available() == 8 * GIB
+    group(machine / "groups" / "outer", SECOND, 4 * GIB, 3 * GIB, GIB // 2)
+    assert memory.available() == 1.5 * GIB
+
+
+def test_groups_of_the_first_version(machine: Path) -> None:
+    (machine / "own").write_text("5:devices:/a\n4:memory:/a/b\n")
+    group(machine / "groups" / "memory" / "a", FIRST, 3 * GIB, GIB)
+    assert memory.available() == 2 * GIB
+    group(machine / "groups" / "devices" / "a", FIRST, 1, 0)
+    assert memory.available() == 2 * GIB
+
+
+@pytest.mark.parametrize("model", [PBM(), DBN()])
+def test_a_log_of_too_many_pairs_is_refused_before_they_are_learnt_from(machine: Path, model: PBM | DBN) -> None:
+    model.fit(ROWS)
+    (machine / "meminfo").write_text("MemAvailable: 400 kB\n")
+    with pytest.raises(LogError, match=r"pairs of query and item.* GiB more of memory, and 0\.0 GiB") as told:
+        model.fit(ROWS)
+    assert "by item alone" in told.value.remedy
+    model.fit(ROWS, by=None)  # three documents
