@@ -17,7 +17,7 @@ from offrank.learning import Split, learner
 from offrank.learning.action_rewards import ActionSums
 from offrank.learning.contexts import ContextsFold, ContextSums
 from offrank.learning.pi_opt import PiOpt
-from offrank.learning.trees import TreeSettings, fit, fit_ranks
+from offrank.learning.trees import TreeSettings, fit, last, ranking_rounds
 from offrank.log.batch import Contexts
 from offrank.policies import policy
 from offrank.running.executors import run
@@ -262,7 +262,7 @@ def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(UsageError, match=r"sup\(target=relevance\)"):
         offrank.learn([{**row, "grade": [40] * len(row["candidates"])} for row in rows], "sup", path, labels="grade")
     with pytest.raises(UsageError, match="at most 10,000 candidates"):
-        fit_ranks(np.zeros((10_001, 1)), np.zeros(10_001), np.array([10_001]), TreeSettings(1))
+        last(ranking_rounds(np.zeros((10_001, 1)), np.zeros(10_001), np.array([10_001]), TreeSettings(1)))
     with pytest.raises(LogError, match="no candidate has any feature"):
         offrank.learn([{**row, "features": [[]] * len(row["candidates"])} for row in rows], "pi-opt", path, bits=4)
     with pytest.raises(LogError, match="nothing to learn from"):

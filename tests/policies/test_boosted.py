@@ -10,7 +10,7 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
-from offrank.learning.trees import TreeSettings, fit, fit_ranks
+from offrank.learning.trees import TreeSettings, fit, last, ranking_rounds
 from offrank.log.arrays import save_arrays
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import policy
@@ -141,10 +141,10 @@ def test_trees_are_read_as_lightgbm_reads_them() -> None:
         assert sparse.scores(features) == pytest.approx(expected, rel=1e-9)
         assert np.corrcoef(expected.ravel(), targets.ravel())[0, 1] > 0.8
     grades = np.clip(np.round(features[:, 0] + 1), 0, 4)
-    ranked = fit_ranks(features, grades, np.full(20, 10), TreeSettings(9))
+    ranked = last(ranking_rounds(features, grades, np.full(20, 10), TreeSettings(9)))
     assert np.corrcoef(ranked.scores(features), grades)[0, 1] > 0.7
     with pytest.raises(UsageError, match="whole grades"):
-        fit_ranks(features, grades + 0.5, np.full(20, 10), TreeSettings(1))
+        last(ranking_rounds(features, grades + 0.5, np.full(20, 10), TreeSettings(1)))
 
 
 def test_file_holds_everything(tmp_path: Path) -> None:

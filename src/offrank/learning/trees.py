@@ -1,12 +1,12 @@
 """Boosted regression and ranking trees by LightGBM, on plain arrays.
 
     forest = fit(features [rows, d], targets [rows] or [rows, k], weights like targets, settings, seed)
-    forest = fit_ranks(features [rows, d], grades [rows], sizes [q], settings, seed)
+    forest = last(ranking_rounds(features [rows, d], grades [rows], sizes [q], settings, seed))    of LambdaMART
     forest.scores(features)    [rows], or [rows, k]: a `policies.boosted.TreeEnsemble`
 
 features: an array or a CSR matrix. Targets [rows, k] are of candidates in slots: then the slot is told by k more
 features, one-hot, and an example of weight 0 is left out. `rounds` and `ranking_rounds`
-yield the forest of some rounds on the way.
+yield the forest of some rounds on the way. Of ranking, queries count equally and a query's documents stand together.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..policies.boosted import TreeEnsemble, with_slots
 Slope = Callable[[Floats, int], Floats]
 """Called with the scores [rows] and the round: returns the gradient of a metric by the scores."""
 HIGHEST_GRADE = 30
-"""The largest grade of `fit_ranks`: its gain is 2^30 - 1."""
+"""The largest grade of `ranking_rounds`: its gain is 2^30 - 1."""
 
 _LARGEST, _LEAVES = 2**31 - 1, 131_072
 """The largest settings of LightGBM, and its most leaves."""
@@ -91,16 +91,6 @@ def fit(features: Any, targets: Floats, weights: Floats, settings: TreeSettings,
     return last(rounds(features, targets, weights, settings, seed))
 
 
-def fit_ranks(features: Any, grades: Floats, sizes: Integers, settings: TreeSettings, seed: int = 0) -> TreeEnsemble:
-    """Return trees of LambdaMART; see the module. Queries count equally, and a query's documents stand together.
-
-    Raises:
-        UsageError: a grade is not a whole number from 0 to 30.
-        MissingExtraError: LightGBM is not installed.
-    """
-    return last(ranking_rounds(features, grades, sizes, settings, seed))
-
-
 def last(forests: Iterator[tuple[int, TreeEnsemble]]) -> TreeEnsemble:
     """Return the forest after the last round."""
     *_, (_, forest) = forests
@@ -132,7 +122,12 @@ def ranking_rounds(
     after: tuple[int, ...] = (),
     weights: Floats | None = None,
 ) -> Iterator[tuple[int, TreeEnsemble]]:
-    """Yield the trees of `fit_ranks` after these rounds, and after the last. weights: of the documents [rows]."""
+    """Yield the trees of LambdaMART after these rounds, and after the last. weights: of the documents [rows].
+
+    Raises:
+        UsageError: a grade is not a whole number from 0 to 30, or a query is too long.
+        MissingExtraError: LightGBM is not installed.
+    """
     if not np.isin(grades, np.arange(HIGHEST_GRADE + 1)).all():
         raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or use sup")
     if sizes.max(initial=0) > _LONGEST:

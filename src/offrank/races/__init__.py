@@ -5,9 +5,8 @@ Gumbel noise to log-weights. One quadrature serves them all. Beside them stand t
 """
 
 from .grid import NODES, ORDER, UP_TO, WEIGHTS, Grid, grids
-from .keys import BetaKeys, GaussianKeys, GumbelKeys, Keys
+from .keys import GUMBEL_SCALE, NOISES, BetaKeys, GaussianKeys, GumbelKeys, Keys, noise_keys, refuse_other_posteriors
 from .laws import list_probs, rank_probs, ranks_by_sets, served_grid, served_probs, shown_rank_probs
-from .named import GUMBEL_SCALE, NOISES, noise_keys, refuse_other_posteriors
 from .pairs import MOST_SECONDS, pair_probs, pair_seconds
 from .shuffles import SHUFFLES, Partition, moved, partitions, refuse_other_shuffles, shuffled, shuffled_slots
 

@@ -1,10 +1,12 @@
-"""Laws of independent keys, one per candidate. Shapes: n rows, m candidates, c points or N nodes of a row.
+"""Laws of independent keys, one per candidate, and the keys of the arguments that policies are spelled with.
 
+Shapes: n rows, m candidates, c points or N nodes of a row.
 Beta keys are compared by their log-odds, in which their densities are smooth, without a boundary and log-concave.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +14,8 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..errors import UsageError
 
 Floats = NDArray[np.float64]
 
@@ -288,3 +292,26 @@ def _beyond_stirling(x: Floats) -> Floats:
         moved = (z - 0.5) * np.log(z) - (x - 0.5) * np.log(x) - (z - x) - np.log(product)
         found = found + np.where(small, moved, 0.0)
     return np.asarray(found)
+
+
+NOISES = ("gaussian", "gumbel")
+GUMBEL_SCALE = math.sqrt(6) / math.pi
+"""The scale of a Gumbel law whose standard deviation is 1."""
+
+
+def noise_keys(score: Floats, sd: Floats, noise: str) -> Keys:
+    """Return the keys of scores [n, m] with noise of such a standard deviation [n, m]."""
+    return GaussianKeys(score, sd) if noise == "gaussian" else GumbelKeys(score, sd * GUMBEL_SCALE)
+
+
+def refuse_other_posteriors(alpha: str | None, beta: str | None, mean: str | None, sd: str | None) -> None:
+    """Refuse columns that are not those of Beta arms, nor those of Gaussian arms.
+
+    Raises:
+        UsageError: they are neither alpha and beta alone, nor mean and sd alone.
+    """
+    columns = {"alpha": alpha, "beta": beta, "mean": mean, "sd": sd}
+    given = [name for name, column in columns.items() if column is not None]
+    if given not in (["alpha", "beta"], ["mean", "sd"]):
+        what = " and ".join(given) or "no column"
+        raise UsageError(f"thompson is given {what}", "write thompson(alpha, beta), or thompson(mean=..., sd=...)")
