@@ -49,7 +49,7 @@ AIMS = [
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 52, 52, 34),
     Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 6022, 6022, 5500),
     Aim("files of the package", lambda: len(SOURCE), 520, 520, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 66582, 66829, 47000),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 66773, 66773, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 14, 14, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 30, 30, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),
