@@ -12,7 +12,7 @@ import pytest
 
 import offrank
 from offrank.errors import AbilityError, UsageError
-from offrank.policies import Top, Uniform, policy
+from offrank.policies import Top, Uniform, policy, slot_by_slot
 from offrank.policies.base import all_items
 from offrank.policies.interleaved import Interleaved
 from offrank.testing.exact import World, padded
@@ -157,3 +157,15 @@ def test_too_many_sets_of_items_above_are_refused_with_what_helps() -> None:
         found.pair_probs(contexts)
     assert "shorten the slate" in error.value.remedy
     assert np.isfinite(found.log_prob(contexts, np.arange(20)[None])).all()
+
+
+def test_how_many_ways_are_followed_depends_on_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state holds each of its candidates: 2^21 states of 1,000 would fill 16 GiB."""
+    scores = {name: tuple(np.random.default_rng(seed).random(40)) for seed, name in enumerate("ab")}
+    here = World((Situation(40, 8, scores),), lambda *_: [])
+    contexts = here.contexts(np.zeros(1, np.int64))
+    found = policy("interleaved(top(a), top(b))")
+    assert found.rank_probs(contexts, all_items(contexts)).sum() == pytest.approx(8)
+    monkeypatch.setattr(slot_by_slot, "_MOST_CELLS", 40 * 10)
+    with pytest.raises(AbilityError, match="more than 10 ways from one slot"):
+        found.rank_probs(contexts, all_items(contexts))

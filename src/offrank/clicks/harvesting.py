@@ -46,6 +46,7 @@ _USED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]] = {
     "pivot_one": lambda a, b: (a != b) & ((a == 0) | (b == 0)),
 }
 """Which pairs of ranks each method compares."""
+_MOST_RANKS = 400  # pairs of so many fill a gigabyte, with their replicates
 _CLUSTERS = 256
 """Number of groups in which documents are resampled."""
 _UNBOUNDED = 1e300
@@ -172,6 +173,9 @@ def harvest(
     refuse_sorted(found["shape"])
     gathered = found["counts"]
     counts: ClickCounts = gathered.data.scaled(1.0)
+    if counts.ranks > _MOST_RANKS:
+        remedy = f"log the first {_MOST_RANKS} items of each slate, or fewer: most users see no more"
+        raise UsageError(f"up to {counts.ranks:,} ranks are too many to compare each with each", remedy)
     parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
     several = np.bincount(counts.document)[counts.document] > 1
     each = (np.bincount(counts.cell, several * one, counts.ranks) for one in (counts.shown, counts.clicked))

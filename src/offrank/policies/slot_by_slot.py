@@ -19,6 +19,7 @@ from .base import Policy, put_rows, unable
 
 MOST_STEPS = 2**21
 """Steps from one slot to the next that are followed at a time; a single row with more is refused."""
+_MOST_CELLS = 2**26  # candidates of the states from which these steps go: their probabilities fill 512 MiB
 _MOST_NUMBERS = 2**25  # of a pair law's tables, 256 MiB
 _REMEDY = "shorten the slate or list fewer candidates; ips, snips, rips and snrips do not need this"
 
@@ -150,7 +151,7 @@ class SlotBySlot(Policy):
 
         most: the number of steps to follow at a time.
         """
-        tables = self.tables(contexts)
+        tables, most = self.tables(contexts), min(most, _MOST_CELLS // max(contexts.candidates.shape[1], 1))
         decides = np.column_stack([contexts.size, contexts.length, tables.reshape(len(tables), tables[:1].size)])
         _, first, which = np.unique(decides, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(which.reshape(-1), kind="stable")
