@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import defaultdict
 from dataclasses import replace
 from typing import Any
@@ -174,3 +175,16 @@ def test_a_log_without_impressions_is_refused() -> None:
     fold = CountsFold()
     with pytest.raises(EmptyLogError):
         fold.result(Counting(CountTable(), Tally(), 0, Weighed(), {}))
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_a_table_from_another_process_grows(protocol: int) -> None:
+    def table(first: int, documents: int) -> CountTable:
+        keys, counts = np.zeros((documents, 4), np.int64), np.zeros((documents, 8, 2))
+        keys[:, 0] = keys[:, 2] = np.arange(first, first + documents)
+        counts[:, 0] = 1
+        return CountTable().add_blocks(keys, counts)
+
+    sent = pickle.loads(pickle.dumps(table(0, 400), protocol=protocol))
+    assert sent.add_blocks(*table(1_000, 5_000).held) == table(0, 400).add_blocks(*table(1_000, 5_000).held)
+    assert len(sent.held[0]) == 5_400

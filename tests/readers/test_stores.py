@@ -65,7 +65,7 @@ class Proxy(BaseHTTPRequestHandler):
             return self.refuse(404, "NoSuchKey")
         if fault == "silent":
             return self.server.over.wait(60)
-        time.sleep(0.05 * (fault == "slow"))
+        time.sleep(0.01 * (fault == "slow"))
         behind = http.client.HTTPConnection(self.server.behind)
         behind.request(self.command, self.path, headers=dict(self.headers))
         found = behind.getresponse()
@@ -156,7 +156,7 @@ def proxy(s3: str) -> Iterator[Any]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
         server.behind, server.seen, server.fault, server.of = s3, 0, "", ""
         server.over, server.daemon_threads = threading.Event(), True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.over.set()
         server.shutdown()
@@ -225,6 +225,7 @@ def test_what_lasts_is_told(fault: str, name: str, proxy: Any, monkeypatch: pyte
         offrank.read_log(at(proxy, f"logs/{name}"))
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("fault", ["silent", "stops"])
 def test_a_server_that_never_answers(fault: str, proxy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stores, "PAUSES", ())

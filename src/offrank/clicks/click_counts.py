@@ -258,12 +258,18 @@ class CountTable:
             blocks = max(self._used + more, self.blocks + self.blocks // 4)
             held = self._slots.nbytes + self._keys.nbytes + self._counts.nbytes
             refuse_without_room(_PAIR * blocks - held, f"{self._used:,} pairs of query and item, and more,", FEWER)
-            self._keys.resize((blocks, 4), refcheck=False)
-            self._counts.resize((blocks, _BLOCK, 2), refcheck=False)
+            self._keys, self._counts = (_grown(one, blocks) for one in (self._keys, self._counts))
         if 4 * self.blocks > 3 * len(self._slots):
             self._slots = np.empty(0, np.int32)  # before there are others
             self._slots = np.full(1 << (self.blocks + self.blocks // 2).bit_length(), -1, np.int32)
             find_slots(self._slots, self._keys, self._used)
+
+
+def _grown(array: NDArray[Any], blocks: int) -> NDArray[Any]:
+    """An array with more blocks, where it is unless its memory is another's, as of one from another process."""
+    array = array if array.flags.owndata else array.copy()
+    array.resize((blocks, *array.shape[1:]), refcheck=False)
+    return array
 
 
 def _limit(kind: np.dtype[Any]) -> float:
