@@ -154,7 +154,7 @@ def rank_of(cell: Integers) -> Integers:
     return ((np.sqrt(8.0 * cell + 1) - 1) // 2).astype(np.int64)
 
 
-_PAIR = 250
+_PAIR = 450
 """Bytes of memory that learning from counts takes for each document, in all."""
 
 

@@ -114,7 +114,7 @@ class Tally:
 
 FEWER = Wording("identify documents by item alone ({}), or use a part of the log", Option("by", None))
 """What to do where memory is short."""
-_PAIR, _PLACE = 350, 30
+_PAIR, _PLACE = 600, 30
 """Bytes of memory that learning from sessions takes for each document, and for each rank of a session."""
 
 

@@ -66,7 +66,7 @@ class FileStore:
         Raises:
             LogError: it fails for good, with the cause and the remedy.
         """
-        begun, pauses = time.time(), [*PAUSES]
+        begun, pauses = time.monotonic(), [*PAUSES]
         if self.silent and begun < self.silent[-1][0]:
             raise self.silent[-1][1]
         while True:
@@ -74,12 +74,12 @@ class FileStore:
                 return ask()
             except OSError as error:
                 known = next(each for each in _CAUSES if re.search(each[0], str(error)))
-                if pauses and known in _CAUSES[2:] and time.time() < begun + _QUICK:
+                if pauses and known in _CAUSES[2:] and time.monotonic() < begun + _QUICK:
                     time.sleep(pauses.pop(0))
                     continue
                 found = LogError(f"{path} cannot be read: {known[1]} ({str(error).strip()})", known[2])
                 if known is _CAUSES[2]:
-                    self.silent[:] = [(time.time() + _AWHILE, found)]
+                    self.silent[:] = [(time.monotonic() + _AWHILE, found)]
                 raise found from error
 
 
