@@ -85,7 +85,7 @@ def test_who_reads_ahead_holds_no_number_that_the_next_file_gets(packed: bool, t
     path = tmp_path / "log.csv"
     path.write_bytes(gzip.compress(b"a\n1\n") if packed else b"a\n1\n")
     with Files((str(path),)).open(str(path)) as stream:
-        held = [one for one in gc.get_objects() if isinstance(one, io.BufferedReader) and one.name == str(path)]
+        held = [one for one in gc.get_objects() if type(one) is io.BufferedReader and one.name == str(path)]
         assert len(held) == 1
         assert stream.read() == b"a\n1\n"
     assert held[0].closed

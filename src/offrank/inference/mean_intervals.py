@@ -95,11 +95,8 @@ class Inference:
         stretch = error / plain if plain > least else 1.0
         one = Side(error, skewness)
         seen = self._with_unseen(one, stretch * influence) if self.tails else (one, one)
-        ends = (
-            with_rare(seen, self.rare, stretch * influence, self.sums)
-            if self.rare and (error > least or not each)
-            else seen
-        )
+        rare = self.rare if error > least or not (value or each) else ()  # a constant has none, none at all may have
+        ends = with_rare(seen, rare, stretch * influence, self.sums) if rare else seen
         quantile = student(0.5 + level / 2, freedom)
         known = Sampling(value, error, n, level, quantile, freedom, skewness, span, *ends, draws, stretch)
         found = INTERVALS[self.method].make(known)

@@ -14,12 +14,17 @@ from ..report.document import Document
 class ReproducedPaper(Protocol):
     """The results of a reproduction, as a document, and their folder."""
 
-    document: Document
-    """The page, as a document."""
-    folder: Path
-    """Where everything is."""
-    page: Path
-    """The page to open."""
+    @property
+    def document(self) -> Document:
+        """The page, as a document."""
+
+    @property
+    def folder(self) -> Path:
+        """Where everything is."""
+
+    @property
+    def page(self) -> Path:
+        """The page to open."""
 
     def show(self) -> None:
         """Print the summary, in colour on a terminal, and the path of the page.
