@@ -10,7 +10,6 @@ One log stands on the disk at a time. Measurements stay in the folder; delete FO
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -32,6 +31,7 @@ from small_machine import (
     TARGET,
     Used,
     asked,
+    given_options,
     in_child,
     lines,
     long_slates,
@@ -159,12 +159,7 @@ def page(found: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=float, default=0.001, help="of the numbers of rows")
-    parser.add_argument("--only", default="", metavar="TEXT", help="shapes and verbs (`SHAPE: VERB`) that hold it")
-    parser.add_argument("--folder", type=Path, help="keeps measurements, by default a temporary one")
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
+    given = given_options(__doc__)
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -266,13 +266,18 @@ def page(found: dict[str, Used], before: Path) -> Iterator[str]:
     yield from (lines[case.name] for case in CASES if case.name in lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def given_options(description: str | None) -> argparse.Namespace:
+    """The options of this script and of `every_verb.py`."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=0.001, help="of the numbers of rows")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name holds it")
     parser.add_argument("--folder", type=Path, help="keeps measurements, by default a temporary one")
     parser.add_argument("--write", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = given_options(__doc__)
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

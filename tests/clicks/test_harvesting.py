@@ -237,5 +237,5 @@ def test_what_is_refused(log: list[dict[str, Any]], wrong: dict[str, Any]) -> No
 
 
 def test_more_ranks_than_can_be_compared_are_refused() -> None:
-    with pytest.raises(UsageError, match="up to 401 ranks are too many"):
-        harvest([{"query": n, "slate": list(range(401)), "clicks": [1] + 400 * [0]} for n in range(3)])
+    with pytest.raises(UsageError, match="up to 201 ranks are too many"):
+        harvest([{"query": n, "slate": list(range(201)), "clicks": [1] + 200 * [0]} for n in range(3)])

@@ -256,6 +256,21 @@ def test_without_a_weighted_reward_the_interval_is_that_of_one() -> None:
     assert "that of a single one" in few.message
 
 
+@pytest.mark.parametrize("expected", [0.5, 2.5])
+def test_few_rewards_in_a_log_hide_no_truth(expected: float) -> None:
+    """The coverage over Poisson numbers of weighted rewards: .39 and .92 where none had an interval of no width."""
+    item, covered = np.arange(4000) % 5, 0.0
+    rare, often = np.flatnonzero(item == 0), np.flatnonzero(item)
+    for seen in range(12):
+        clicks = np.isin(np.arange(4000), np.append(rare[:seen], often[: round(4 * expected)]))
+        columns = {"slate": item[:, None].tolist(), "clicks": clicks[:, None].tolist()}
+        table = pa.table(columns | {"candidates": [list(range(5))] * 4000, "new": [[1.0, 0, 0, 0, 0]] * 4000})
+        found = offrank.evaluate(table, TARGET, "uniform", "ips")["ips"]
+        chance = math.exp(-expected) * expected**seen / math.factorial(seen)
+        covered += chance * (found.low <= expected / 800 <= found.high)
+    assert covered > 0.95
+
+
 def test_without_any_reward_nothing_tells_how_many_there_may_be() -> None:
     found = offrank.evaluate(log().set_column(2, "clicks", pa.array([[0.0]] * 5000)), TARGET, LOGGING, "ips")["ips"]
     assert (found.low, found.high) == (0.0, 0.0)

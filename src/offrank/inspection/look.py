@@ -64,10 +64,8 @@ def look(
 
 def _read_wrongly(source: Source, error: OffrankError, found: Described | None) -> bool:
     """Whether how a table was read may be at fault where its rows cannot be read. found: what it is, if it is known."""
-    told, empty = (
-        source.description if isinstance(source, WideLog | LongLog) else None,
-        isinstance(error, EmptyLogError),
-    )
+    told = source.description if isinstance(source, WideLog | LongLog) else None
+    empty = isinstance(error, EmptyLogError)
     if told is not None and (told.format or empty):
         return True
     shape = found.description if empty and found is not None else None
@@ -139,19 +137,14 @@ def _unread(described: Described, error: OffrankError) -> UnreadTable:
     if table is None and beginning.several and not said:
         return _several(described, error)
     found = described.description
-    if (
-        found is None
-        or table is None
-        or rows is None
-        or {column_of(one, table.names) for one in said.values()} - {*table.names}
-    ):
+    if found is None or table is None or rows is None:
+        raise error
+    if {column_of(one, table.names) for one in said.values()} - {*table.names}:
         raise error
     if (known := None if said else described.standard) is not None:
         found = Description(known.layout, lacks=_told(error))
-    path, roles = (
-        str(log) if isinstance(log, str | PathLike) else None,
-        {role: one.column for role, one in found.roles.items()},
-    )
+    path = str(log) if isinstance(log, str | PathLike) else None
+    roles = {role: one.column for role, one in found.roles.items()}
     shape = found.unsettled, found.layout, path, said, roles, found.command
     return UnreadTable(table.describe(), first_look(rows), found.why or _told(error), *shape)
 

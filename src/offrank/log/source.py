@@ -118,6 +118,13 @@ class Source(Protocol):
         """
 
 
+class OnePart:
+    """A source or a table that is read as one part."""
+
+    def parts(self) -> int:
+        return 1
+
+
 def has(source: Source, needed: Needs) -> bool:
     """Whether a source has these columns; one that can tell is asked, since an error takes long to word."""
     if hasattr(type(source), "has"):

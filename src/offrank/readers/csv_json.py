@@ -18,13 +18,14 @@ import pyarrow.json
 from ..errors import EmptyLogError, LogError
 from ..log.python_values import in_kind
 from ..log.rules import RAGGED_LINE
+from ..log.source import OnePart
 from . import _kernels_bytes
 from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
 from .json_text import parsed, rows_of
-from .parquet_orc_arrow import OfSchema, file_errors, with_columns
-from .tables import OnePart, Piece, bounded, numbered, refuse_twice, table_of_dicts
+from .parquet_orc_arrow import file_errors, with_columns
+from .tables import OfSchema, Piece, bounded, numbered, refuse_twice, table_of_dicts
 from .text_types import cell_error, csv_type, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]

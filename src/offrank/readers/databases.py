@@ -17,12 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import EmptyLogError, LogError, UsageError
+from ..log.source import OnePart
 from .column_sets import LOOKED_AT, refuse_missing
 from .file_kinds import stored
 from .files import Files, describe
 from .parquet_orc_arrow import file_errors
 from .streams import Batches, StreamTable, duckdb, quoted, relation_batches
-from .tables import MOST_ROWS, OnePart, Piece
+from .tables import MOST_ROWS, Piece
 
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""

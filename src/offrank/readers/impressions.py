@@ -19,10 +19,11 @@ from ..log import _kernels, rules
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.rules import Faults
+from ..log.source import OnePart
 from . import flat
 from .conversions import RAW, clicks_of_items
 from .decode import comes_again
-from .tables import MOST_ROWS, OnePart, Piece, Table, TableOver, all_pieces, unified_table
+from .tables import MOST_ROWS, Piece, Table, TableOver, all_pieces, unified_table
 
 _LOWEST = 1000
 """The highest rank number allowed where ranks may be missing: slates are as long as their largest rank."""

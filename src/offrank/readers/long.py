@@ -17,14 +17,14 @@ from ..log import rules
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
-from ..log.source import Engine, Needs, engine_of, refuse_once
+from ..log.source import Engine, Needs, OnePart, engine_of, refuse_once
 from . import conversions, flat
 from .column_sets import ASKED_FOR, told_of_all
 from .composite_ids import joined_columns
 from .computed_columns import DerivedTable
 from .impressions import GatheredTable, Rows, lists_between
 from .row_filter import refuse_shortened
-from .tables import OnePart, Piece, Table, TableOver, all_pieces, first_piece, unified_table
+from .tables import Piece, Table, TableOver, all_pieces, first_piece, unified_table
 from .unfolding.table import Reshaped
 from .wide import Gaps, TableLog, WideLog, outline, place
 

@@ -21,7 +21,7 @@ from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
 from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
-from .tables import Piece, bounded, rows_for
+from .tables import OfSchema, Piece, bounded, rows_for
 
 _WANTED = {
     "parquet": ("a Parquet file", "give a Parquet file, or copy it again"),
@@ -76,14 +76,6 @@ class StoredFile(Protocol):
 
     def batches(self, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
         """Yield the record batches of one part."""
-
-
-class OfSchema:
-    """A table with the columns of its schema."""
-
-    @property
-    def names(self: Any) -> tuple[str, ...]:
-        return tuple(self.schema.names)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import LogError, UsageError, optional
-from ..log.source import refuse_placed
+from ..log.source import OnePart, refuse_placed
 from ..running.spark import PartitionRows, Spark
 from .files import SPARK
-from .tables import OnePart, Piece, bounded
+from .tables import Piece, bounded
 
 _FIRST = 256
 """Rows that are fetched to try a job on, before all are read where they are."""

@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError, optional
-from ..log.source import read_once
+from ..log.source import OnePart, read_once
 from . import flat
 from .files import SQL
-from .parquet_orc_arrow import OfSchema, file_errors
+from .parquet_orc_arrow import file_errors
 from .tables import (
     MOST_ROWS,
     MemoryTable,
-    OnePart,
+    OfSchema,
     Piece,
     Table,
     all_pieces,

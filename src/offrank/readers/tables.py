@@ -97,11 +97,12 @@ class Table(Protocol):
         """Describe where the data is."""
 
 
-class OnePart:
-    """A table that is read as one piece."""
+class OfSchema:
+    """A table with the columns of its schema."""
 
-    def parts(self) -> int:
-        return 1
+    @property
+    def names(self: Any) -> tuple[str, ...]:
+        return tuple(self.schema.names)
 
 
 def all_pieces(table: Table, columns: tuple[str, ...]) -> Iterator[Piece]:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, LogError
 from ..log.batch import Floats, Integers
+from ..log.source import OnePart
 from .files import Files, describe
-from .parquet_orc_arrow import OfSchema
-from .tables import OnePart, Piece
+from .tables import OfSchema, Piece
 
 _PIECE_ROWS, _DIGITS = 8192, 18
 

@@ -24,10 +24,8 @@ def refuse_without_room(needed: float, what: str, remedy: str) -> None:
     """
     there = available()
     if needed > there:
-        sizes = needed / 2**30, max(there, 0.0) / 2**30
-        raise LogError(
-            "{} need about {:,.1f} GiB more of memory, and {:,.1f} GiB are there".format(what, *sizes), remedy
-        )
+        more = f"{needed / 2**30:,.1f} GiB more of memory, and {max(there, 0.0) / 2**30:,.1f} GiB are there"
+        raise LogError(f"{what} need about {more}", remedy)
 
 
 def available() -> float:

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..errors import ColumnError
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from ..log.source import Needs, refuse_unknown_clusters
+from ..log.source import Needs, OnePart, refuse_unknown_clusters
 from ..policies.base import Policy, all_items
-from ..readers.tables import OnePart
 
 Behaviour = Callable[[Floats], Floats]
 """From the attraction of the items on slates [n, k] (0: nothing there) a factor of each click rate [n, k]."""
