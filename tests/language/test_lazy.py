@@ -1,4 +1,4 @@
-"""Names that a package imports when they are first used: read off its text, they are those that type checkers import."""
+"""Names that a package imports on first use: read off its text, they are those that type checkers import."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def harvest(
     gathered = found["counts"]
     counts: ClickCounts = gathered.data.scaled(1.0)
     if counts.ranks > _MOST_RANKS:
-        remedy = f"log the first {_MOST_RANKS} items of each slate, or fewer: most users see no more"
+        remedy = Wording("set {} when reading the log, to keep the first slots", Option("top_k", _MOST_RANKS))
         raise UsageError(f"up to {counts.ranks:,} ranks are too many to compare each with each", remedy)
     parts, documents = _grouped(counts, gathered.documents.keys, method, weigh)
     several = np.bincount(counts.document)[counts.document] > 1
