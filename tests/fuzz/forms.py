@@ -75,7 +75,7 @@ def _array(cells: list[Any], kind: str | None) -> pa.Array:
         plain = _of_numbers(cells)
     if kind is None:
         return plain
-    wanted = TYPES[kind](plain.type)
+    wanted = _typed(plain.type, kind, len(cells))
     if kind == "struct":
         return pa.StructArray.from_arrays([plain], ["a"])
     if kind == "run ends":
@@ -87,6 +87,18 @@ def _array(cells: list[Any], kind: str | None) -> pa.Array:
     if kind in _WHOLE and made.to_pylist() != cells:  # fractions were cut without a word
         raise Unwritable("fractions in a whole type")
     return made
+
+
+def _typed(plain: Any, kind: str, number: int) -> pa.DataType:
+    """Return the type in which a column is written; of structs one field has it, also of those in lists."""
+    if pa.types.is_list(plain) and pa.types.is_struct(plain.value_type):
+        return pa.list_(_typed(plain.value_type, kind, number))
+    if not pa.types.is_struct(plain) or not plain.num_fields:
+        return TYPES[kind](plain)
+    fields = [plain.field(at) for at in range(plain.num_fields)]
+    bent = number % len(fields)
+    fields[bent] = fields[bent].with_type(_typed(fields[bent].type, kind, number))
+    return pa.struct(fields)
 
 
 _WHOLE = frozenset({"int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"})
@@ -320,6 +332,12 @@ FORMS: dict[str, Callable[[LogCase, Path], Any]] = {
 }
 """Name -> how a case is written into an empty folder; returns what `read_log` is given."""
 
+ANY_COLUMN = ""
+"""A key of `LogCase.types`: a column of each table of a stranger, whatever it is called."""
+TYPED = ("table", "pandas", "polars", "stream", "dataset", "parquet", "arrow", "feather", "orc", "duckdb")
+"""Forms that keep the type of a column."""
+_AS_WRITTEN = frozenset({"int64", "uint64", "float64", "large_string", "string_view"})
+"""Types in which the oracle expects the same values."""
 IN_MEMORY = frozenset({"table", "dicts", "pandas", "polars", "stream", "dataset"})
 TEXTUAL = frozenset({form for form in FORMS if "csv" in form or "json" in form or form in ("tsv", "semicolons")})
 
@@ -357,5 +375,16 @@ def _of_stranger(case: LogCase, folder: Path) -> Any:
             raise Unwritable("a table without rows, and so without names")
         place = folder / f"table{number}"
         place.mkdir()
-        found.append(FORMS[case.form](LogCase(case.layout, columns, case.form, seed=case.seed), place))
+        types = _one_type(case, columns, number)
+        found.append(FORMS[case.form](LogCase(case.layout, columns, case.form, types=types, seed=case.seed), place))
     return found[0] if len(found) == 1 else found
+
+
+def _one_type(case: LogCase, columns: dict[str, list[Any]], number: int) -> dict[str, str]:
+    """Return the type of one column of a stranger's table, if the case has one for them."""
+    if ANY_COLUMN not in case.types or not columns:
+        return {}
+    name, kind = random.Random(f"{case.seed} {number}").choice([*columns]), case.types[ANY_COLUMN]
+    if kind in _AS_WRITTEN and _array(columns[name], kind).to_pylist() != columns[name]:
+        raise Unwritable("values that become others: other tables hold them as they were")
+    return {name: kind}

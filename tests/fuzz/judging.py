@@ -78,7 +78,12 @@ def _of_stranger(case: LogCase, rng: random.Random) -> LogCase:
         case = replace(case, invalid="raise")  # else rows that are read in another way would be left out
     able = shapes.SHAPES[case.shape].forms or [*forms.FORMS]
     form = case.form if case.form in able else rng.choice(sorted(able))
-    return shapes.in_its_names(changed(replace(case, form=form), rng))
+    case = shapes.in_its_names(changed(replace(case, form=form), rng))
+    typed = sorted({*able} & {*forms.TYPED})
+    if rng.random() < _STRANGE or not typed:
+        return case
+    types = {forms.ANY_COLUMN: rng.choice(list(forms.TYPES))}
+    return replace(case, form=rng.choice(typed), types=types, changed=(*case.changed, "a type of Arrow's"))
 
 
 def judge_case(case: AnyCase) -> CaseOutcome:

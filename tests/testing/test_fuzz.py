@@ -172,6 +172,7 @@ ANSWERED = {
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "a key in JSON that is half a letter": FileCase("json lines", (Edit("insert", 40956, b"\\ud800"),)),
     "a null before all rows of a JSON array": FileCase(
         "json array", (Edit("value", 292706, b'"+7"'), Edit("value", 353210, b"null"))
     ),

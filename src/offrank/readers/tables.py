@@ -307,9 +307,10 @@ def _table_of(columns: Mapping[str, Any], words: str) -> pa.Table:
     made, told = dict[str, pa.Array](), dict[str, str]()
     for name, values in columns.items():
         try:
-            made[name] = pa.array(values)
+            made[name.encode().decode()] = pa.array(values)  # a name may be no text either
         except UnicodeEncodeError as error:
-            raise LogError(words.format(name, error), "write texts in UTF-8") from error
+            said = words.format(name.encode(errors="replace").decode(), error)
+            raise LogError(said, "write texts in UTF-8") from error
         except (pa.ArrowException, OverflowError) as error:
             kind = common_kind([*values])
             made[name] = pa.array([in_kind(one, kind) for one in values], kind)
