@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+import offrank_papers.neural  # noqa: F401  which makes `ncm` and `cacm` known
 from offrank.clicks import UBM, ClickModel, click_model
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward, log_probs

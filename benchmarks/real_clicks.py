@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 import offrank
+import offrank_papers.neural  # noqa: F401  which makes `ncm` and `cacm` known
 from offrank.clicks import click_model
 from offrank.log.source import Needs, Source
 from offrank.readers import yandex

@@ -121,16 +121,6 @@ def test_an_interrupted_fit_tells_what_it_does_and_leaves_nothing(folder: Path, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_neural_model_without_jax_says_what_to_install(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "jax", None)
-    done = call("clicks", "fit", folder / "test.parquet", "--model", "ncm", "-o", tmp_path / "m.json")
-    assert done.exit_code == 1
-    assert "pip install 'offrank[neural]'" in done.output
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_quiet_is_quiet(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     done = call("clicks", "fit", folder / "test.parquet", "--model", "gctr", "-o", path, "--quiet")

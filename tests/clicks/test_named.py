@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 import offrank
-from offrank.clicks import DBN, ClickModel, click_model
+from offrank.clicks import DBN, PBM, ClickModel, click_model
 from offrank.clicks.model import CLICK_MODELS
 from offrank.errors import SpellingError, UsageError
+from offrank.language.spelling import parse
 
-PLAIN = [name for name in CLICK_MODELS if name != "mixture"]
+PLAIN = [name for name in CLICK_MODELS if name not in ("mixture", "ncm", "cacm")]
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -35,6 +36,21 @@ def test_an_unknown_name_is_told_with_the_nearest() -> None:
     with pytest.raises(SpellingError, match="unknown click model 'cascad'") as told:
         click_model("cascad")
     assert "did you mean cascade?" in told.value.remedy
+
+
+class Present(dict[str, type[ClickModel]]):
+    """The models that are there, whatever else a test has imported."""
+
+    gone = CLICK_MODELS.gone
+
+
+@pytest.mark.parametrize("name", CLICK_MODELS.gone)
+@pytest.mark.parametrize("rest", ["", "(pbm, dbn)", "(rate=0.1)"])
+def test_a_name_of_earlier_releases_is_told_with_what_to_use(name: str, rest: str) -> None:
+    with pytest.raises(SpellingError) as told:
+        parse(name + rest, Present(pbm=PBM, dbn=DBN), "click model")
+    assert name in told.value.message
+    assert told.value.remedy.startswith("use ubm or dbn")
 
 
 @pytest.mark.parametrize("odd", [3, None, DBN])

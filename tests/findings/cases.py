@@ -17,7 +17,6 @@ from offrank.findings.clicks import (
     FitEvidence,
     HarvestEvidence,
     JudgementsEvidence,
-    NetworkEvidence,
     PredictionEvidence,
 )
 from offrank.findings.log import LogEvidence, PropensitiesEvidence
@@ -334,10 +333,6 @@ CASES = [
     Case("few-pairs", harvest(clicks=(30.0, 29.9)), "warning"),
     Case("few-pairs", harvest(clicks=(30.0, 30.0)), None),
     Case("few-pairs", harvest(linked=(True, False), clicks=(30.0, 0.0)), None),
-    Case("behind-ubm", NetworkEvidence(ahead=-0.0197, error=0.01), "warning"),
-    Case("behind-ubm", NetworkEvidence(ahead=-0.0195, error=0.01), "note"),
-    Case("behind-ubm", NetworkEvidence(ahead=0.0, error=0.01), None),
-    Case("behind-ubm", NetworkEvidence(), None),
     Case("no-clicks", FitEvidence(clicked=False), "serious"),
     Case("no-clicks", FitEvidence(), None),
     Case("only-clicks", FitEvidence(skipped=False), "serious"),

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from .model import load as load
     from .model import of_documents as of_documents
     from .model import of_ranks as of_ranks
-    from .neural import CACM as CACM
-    from .neural import NCM as NCM
     from .pbm import PBM as PBM
     from .rates import DCTR as DCTR
     from .rates import GCTR as GCTR

@@ -34,7 +34,13 @@ from .fitted import Fitted
 from .sessions import Sessions, SessionsFold, TrainingData
 from .spec import ModelSpec
 
-CLICK_MODELS: Registry[Callable[..., Any]] = Registry("offrank.clicks", "click model")
+_NEURAL = (
+    "the recurrent click models ncm and cacm are in the package offrank-papers",
+    "use ubm or dbn; or `import offrank_papers.neural`, in Python (pip install offrank-papers 'offrank[neural]')",
+)
+CLICK_MODELS: Registry[Callable[..., Any]] = Registry(
+    "offrank.clicks", "click model", gone={"ncm": _NEURAL, "cacm": _NEURAL}
+)
 """The click models by name: every class that has one, of this package or another."""
 
 
@@ -350,7 +356,6 @@ def load(path: str | os.PathLike[str]) -> Fitted:
 
     Raises:
         UsageError: no such file, not a click model, a damaged one, or one of a later format.
-        MissingExtraError: a neural model, and the extra `neural` is not installed.
 
     Examples:
         >>> offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}]).save("model.json")
@@ -363,9 +368,10 @@ def load(path: str | os.PathLike[str]) -> Fitted:
             fitted = Fitted(click_model(spelling), **about)
             _try(fitted)
     except SpellingError as error:
+        told = spelling.partition("(")[0] in CLICK_MODELS.gone
         raise UsageError(
             f"{str(path)!r} contains a model that this offrank does not know: {error.message}",
-            "import the module that defines it, update offrank, or fit the model again",
+            error.remedy if told else "import the module that defines it, update offrank, or fit the model again",
         ) from error
     return fitted
 

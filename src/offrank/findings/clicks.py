@@ -80,16 +80,6 @@ class PredictionEvidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkEvidence:
-    """A neural click model beside `ubm`, which has learnt from the same sessions."""
-
-    model: str = ""
-    ahead: float = math.nan  # its log-likelihood less that of `ubm`, in nats a held-out session; NaN if unknown
-    error: float = math.nan
-    sessions: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
 class JudgementsEvidence:
     """The judgements of documents by a click model."""
 
@@ -254,19 +244,6 @@ def behind_rctr(found: PredictionEvidence) -> Statement | None:
         f"by rank in its training log{perhaps}.",
         "To predict clicks on rankings by this log's own policy, use rctr. To judge documents or other rankings, "
         "train on a log with more sessions per document.",
-    )
-
-
-@finding("behind-ubm", "Neural model", lambda found: found.ahead < 0, cause="click model")
-def behind_ubm(found: NetworkEvidence) -> Statement:
-    away, error = with_error(-found.ahead, found.error)
-    clear = -found.ahead > CLEAR * found.error
-    perhaps = "" if clear else ": chance alone could explain the difference, but the network is no better either"
-    return Statement.of(
-        "warning" if clear else "note",
-        f"On {found.sessions:,.0f} held-out sessions, the log-likelihood of {found.model} is {away} nats per session "
-        f"(standard error {error}) below that of ubm trained on the same sessions{perhaps}.",
-        "Use ubm, which is faster and has intervals, or give the network more sessions or other settings.",
     )
 
 

@@ -45,11 +45,12 @@ _NAME, _PREFIX = (re.compile(rf'^    {one}: ClassVar\[str\] = "(\w+)"', re.MULTI
 class Registry(Mapping[str, V]):
     """The parts of one kind by name, in the order of their names.
 
-    package: the package whose files register them. what: the kind, for errors.
+    package: the package whose files register them. what: the kind, for errors. gone: names that earlier releases had:
+    what became of each, and what to use.
     """
 
-    def __init__(self, package: str, what: str) -> None:
-        self._package, self._what = package, what
+    def __init__(self, package: str, what: str, gone: Mapping[str, tuple[str, str]] | None = None) -> None:
+        self._package, self._what, self.gone = package, what, gone or {}
         self._parts: dict[str, V] = {}
         self._homes: dict[str, str] = {}
         self._loaded = False

@@ -260,7 +260,7 @@ class _Reader:
 
     def word(self, word: str, *, takes_text: bool | None) -> Any:
         """Build what a word stands for that is no text, or None as in `built`."""
-        if word in self.makers:
+        if word in self.makers or (takes_text is None and word in _gone(self.makers)):
             return self.made(word, [], [])
         if takes_text is None:
             error = _unknown(word, self.makers, "name")
@@ -313,7 +313,14 @@ def signature(maker: Callable[..., Any], name: str) -> str:
     return f"{name}({', '.join(words)})" if words else name
 
 
+def _gone(makers: Iterable[str]) -> Mapping[str, tuple[str, str]]:
+    """Return what became of names that earlier releases had."""
+    return getattr(makers, "gone", {})
+
+
 def _unknown(name: str, makers: Iterable[str], what: str) -> SpellingError:
+    if name in (gone := _gone(makers)):
+        return SpellingError(*gone[name])
     near = nearest(name, makers)
     hint = f"did you mean {near}? " if near else ""
     return SpellingError(f"unknown {what} {name!r}", hint + example(makers))

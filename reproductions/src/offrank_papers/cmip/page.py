@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from offrank.clicks.neural.training import libraries
 from offrank.errors import MissingExtraError
 from offrank.language import Say
 from offrank.log.batch import Floats
@@ -23,6 +22,7 @@ from offrank.simulation.judged_queries import Preset
 from offrank.sums.estimate import Interval
 
 from ..expectations import Facts, Run, bars
+from ..neural.training import libraries
 from .design import LOGGING, ORACLE, PBM, POLICIES, UNIFORM, Study, StudyDesign, StudyQueries
 from .estimators import estimators, sessions
 from .findings import PAPER, Findings, Measure, over_runs, spearman

@@ -10,8 +10,6 @@ import numpy as np
 
 from offrank.clicks.evaluation import PERPLEXITY_CLIP
 from offrank.clicks.fitted import Fitted
-from offrank.clicks.neural.law import HISTORIES
-from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import SessionsFold
 from offrank.language import Say
 from offrank.log.batch import Floats
@@ -24,6 +22,8 @@ from offrank.simulation.source import SimulatedSource
 from offrank.simulation.users import User
 from offrank.simulation.worlds import JudgedWorld
 
+from ..neural.law import HISTORIES
+from ..neural.models import RecurrentModel
 from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 
 Found = dict[str, Any]

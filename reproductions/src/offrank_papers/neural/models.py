@@ -10,20 +10,19 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ...errors import UsageError
-from ...findings import cautions_for
-from ...findings.clicks import NetworkEvidence
-from ...language import Say, silent
-from ...language.formatting import with_error
-from ...log.batch import Floats, Integers
-from ...sums.estimate import Caution
-from ..base import FitResult, Parameters, Role, Roles
-from ..documents import SlateDocuments
-from ..fit.em import logit
-from ..laws import ClickLaw, log_probs
-from ..model import SessionModel
-from ..sessions import Sessions
-from ..ubm import UBM
+from offrank.clicks.base import FitResult, Parameters, Role, Roles
+from offrank.clicks.documents import SlateDocuments
+from offrank.clicks.fit.em import logit
+from offrank.clicks.laws import ClickLaw, log_probs
+from offrank.clicks.model import SessionModel
+from offrank.clicks.sessions import Sessions
+from offrank.clicks.ubm import UBM
+from offrank.errors import UsageError
+from offrank.language import Say, silent
+from offrank.language.formatting import with_error
+from offrank.log.batch import Floats, Integers
+from offrank.sums.estimate import Caution
+
 from .law import Array, Arrays, Network, NetworkInput, Recurrent, sigmoid, step
 from .training import Batches, first_known, hold_out, libraries, queries_of, train
 
@@ -33,6 +32,8 @@ _TABLE = "_embedding"
 """Suffix of the parameter of a table of embeddings."""
 _TESTED = 4096
 """Held-out sessions in a batch."""
+CLEAR = 1.96
+"""Standard errors from which on the difference is no chance."""
 _LEAST = 1e-12
 """Share of a held-out session that `ubm` learns from all the same, so that its tables are complete."""
 
@@ -55,7 +56,6 @@ class RecurrentModel(SessionModel, Network, ABC):
     caution `behind-ubm`.
     """
 
-    mixable: ClassVar[bool] = False
     hidden: int = 64
     batch: int = 512
     rate: float = 0.01
@@ -308,5 +308,19 @@ def _beside_ubm(
     # A session of weight w stands for w like it.
     error = float(np.sqrt(weight @ (away - ahead) ** 2) / weight.sum())
     said = "{} (standard error {}) nats per session".format(*with_error(ahead, error, signed=True))
-    evidence = NetworkEvidence(model=name, ahead=ahead, error=error, sessions=float(weight.sum()))
-    return {"held-out log-likelihood minus that of ubm": said}, cautions_for(evidence)
+    info = {"held-out log-likelihood minus that of ubm": said}
+    return info, (behind_ubm(name, ahead, error, float(weight.sum())),) if ahead < 0 else ()
+
+
+def behind_ubm(model: str, ahead: float, error: float, sessions: float) -> Caution:
+    """The caution about a network that predicts less well than `ubm`: `ahead` nats a session, below 0."""
+    away, doubt = with_error(-ahead, error)
+    clear = -ahead > CLEAR * error
+    perhaps = "" if clear else ": chance alone could explain the difference, but the network is no better either"
+    return Caution(
+        "behind-ubm",
+        "warning" if clear else "note",
+        f"On {sessions:,.0f} held-out sessions, the log-likelihood of {model} is {away} nats per session (standard "
+        f"error {doubt}) below that of ubm trained on the same sessions{perhaps}.",
+        "Use ubm, which is faster and has intervals, or give the network more sessions or other settings.",
+    )

@@ -11,8 +11,8 @@ import pytest
 
 from offrank.clicks.base import FitResult
 from offrank.clicks.documents import SlateDocuments
-from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import Sessions
+from offrank_papers.neural.models import RecurrentModel
 
 BESIDE = "held-out log-likelihood minus that of ubm"
 """The fact that compares a network with `ubm`."""

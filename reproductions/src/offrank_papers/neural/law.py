@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...log.batch import Floats, Integers
-from ...sums.counts import join
-from ..documents import SlateDocuments
+from offrank.clicks.documents import SlateDocuments
+from offrank.log.batch import Floats, Integers
+from offrank.sums.counts import join
 
 HISTORIES = 1024
 """Number of click histories followed at once: all possible ones down to rank 11, random ones below."""

@@ -15,14 +15,14 @@ import pytest
 from offrank.clicks.base import FitResult
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
-from offrank.clicks.neural import CACM, NCM, training
-from offrank.clicks.neural.law import Recurrent
-from offrank.clicks.neural.models import RecurrentModel
-from offrank.clicks.neural.training import Batches, hold_out, previous_clicks, queries_of
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
-from tests.clicks import networks
-from tests.clicks.networks import BESIDE, quick, sessions, slots
+from offrank_papers.neural import CACM, NCM, training
+from offrank_papers.neural.law import Recurrent
+from offrank_papers.neural.models import RecurrentModel
+from offrank_papers.neural.training import Batches, hold_out, previous_clicks, queries_of
+from reproductions.tests.neural import networks
+from reproductions.tests.neural.networks import BESIDE, quick, sessions, slots
 
 # One worker: what these tests share is made once.
 pytestmark = [pytest.mark.xdist_group("neural"), pytest.mark.turns(6)]

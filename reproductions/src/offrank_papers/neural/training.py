@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UsageError, optional
-from ...log.batch import Floats, Integers
-from ..sessions import Sessions
+from offrank.clicks.sessions import Sessions
+from offrank.errors import UsageError, optional
+from offrank.log.batch import Floats, Integers
+
 from .law import Array, Arrays, Network, click_vectors, out, step
 
 PIECE = 512

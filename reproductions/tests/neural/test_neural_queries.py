@@ -13,15 +13,16 @@ import pytest
 
 from offrank.clicks import UBM, Fitted, click_model, load
 from offrank.clicks.laws import log_probs
-from offrank.clicks.neural import CACM, NCM
-from offrank.clicks.neural.models import RecurrentModel
-from offrank.clicks.neural.training import hold_out
+from offrank.clicks.model import CLICK_MODELS
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
 from offrank.readers.log import read_log
+from offrank_papers.neural import CACM, NCM
+from offrank_papers.neural.models import RecurrentModel, behind_ubm
+from offrank_papers.neural.training import hold_out
+from reproductions.tests.neural.networks import BESIDE, learnt, quick, slots
 from tests.clicks import test_storage, test_summary
 from tests.clicks.aged import aged
-from tests.clicks.networks import BESIDE, learnt, quick, slots
 from tests.clicks.readers import log
 
 # One worker: what these tests share is made once.
@@ -110,7 +111,19 @@ def test_recurrent_models_declare_their_tables(text: str) -> None:
     assert "document_embedding (7 x " in told
 
 
+def test_offrank_says_where_they_are() -> None:
+    for name in KINDS:
+        message, remedy = CLICK_MODELS.gone[name]
+        assert "offrank-papers" in message
+        assert f"`import {NCM.__module__.rpartition('.')[0]}`" in remedy
+
+
 # Beside ubm -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ahead", "severity"), [(-0.0197, "warning"), (-0.0195, "note")])
+def test_1_96_standard_errors_are_clear(ahead: float, severity: str) -> None:
+    assert behind_ubm("ncm", ahead, 0.01, 1000).severity == severity
 
 
 def test_a_network_behind_ubm_says_so() -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
-from offrank.clicks.neural import CACM, NCM
-from offrank.clicks.neural.models import RecurrentModel
 from offrank.clicks.sessions import Sessions
 from offrank.errors import MissingExtraError, UsageError
+from offrank_papers.neural import CACM, NCM
+from offrank_papers.neural.models import RecurrentModel
 
 # One worker: what these tests share is made once.
 pytestmark = pytest.mark.xdist_group("neural")
@@ -240,5 +240,5 @@ def test_without_jax_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_importing_the_models_does_not_import_jax() -> None:
-    code = "import sys, offrank.clicks.neural; sys.exit('jax' in sys.modules or 'optax' in sys.modules)"
+    code = "import sys, offrank_papers.neural; sys.exit('jax' in sys.modules or 'optax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
