@@ -339,3 +339,34 @@ def first_of_keys(odds, keys, size, edges, count, rule, lanes, until, wholes, de
         panels = edges[row, : count[row] + 1]
         _fill(odds, keys[row], size[row], panels, rule, lanes, until, wholes, density, below)
         _add_up(keys[row], size[row], panels, rule, lanes, until, wholes, density, below, found[row])
+
+
+@jit
+def ranks_by_coins(weights, length, shown, law):
+    """Add the law [n, m, k] of lists, each of whose slots a coin gives to one of two rankings, which draws an item.
+
+    weights: [n, 2, m] with which a ranking draws those not shown yet. shown: [2^m] zeros, P(set of items above).
+    """
+    m = weights.shape[2]
+    for row in range(len(weights)):
+        shown[0] = 1.0
+        for above in range(1 << m):
+            chance, rank = shown[above], 0
+            shown[above] = 0.0
+            if chance == 0.0:
+                continue
+            one = other = 0.0
+            for item in range(m):
+                if above >> item & 1:
+                    rank += 1
+                else:
+                    one, other = one + weights[row, 0, item], other + weights[row, 1, item]
+            if rank == length[row]:
+                continue
+            first = (0.5 if other > 0 else 1.0) * chance / one if one > 0 else 0.0
+            second = (0.5 if one > 0 else 1.0) * chance / other if other > 0 else 0.0
+            for item in range(m):
+                if not above >> item & 1:
+                    found = first * weights[row, 0, item] + second * weights[row, 1, item]
+                    law[row, item, rank] += found
+                    shown[above | 1 << item] += found

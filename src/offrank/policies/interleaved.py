@@ -17,12 +17,14 @@ from ..errors import AbilityError, UsageError
 from ..language.spelling import Spelled
 from ..log.batch import Booleans, Contexts, Floats, Integers, LogBatch
 from ..log.source import Ability, Needs
+from . import _kernels
 from .base import Policy, all_items, is_policy
 from .registry import POLICIES
 from .slot_by_slot import Branch, SlotBySlot, States
 
 TEMPER = 3.0
 """The exponent of the softmax over ranks (Hofmann, Whiteson and de Rijke 2011, section 4)."""
+_MOST_ITEMS = 14  # of which every set is looked at
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -54,12 +56,17 @@ def _team_draft(tables: Integers, states: States) -> Iterator[Branch]:
 def _probabilistic(tables: Integers, states: States) -> Iterator[Branch]:
     """A coin for each slot; its ranking draws an item with weights 1 / rank^3, among those not shown yet."""
     picks = []
-    for team in (0, 1):
-        ranks = tables[states.row, 2 * team]
-        weights = np.where(states.left & (ranks >= 0), 1.0 / np.maximum(ranks + 1.0, 1.0) ** TEMPER, 0.0)
-        picks.append(weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+    for weights in _weights(tables).swapaxes(0, 1):
+        kept = weights[states.row] * states.left
+        picks.append(kept / np.maximum(kept.sum(axis=1, keepdims=True), np.finfo(float).tiny))
     one, other = _shares(np.full(len(states), 0.5), picks)
     yield picks[0] * one[:, None] + picks[1] * other[:, None], states.hidden
+
+
+def _weights(tables: Integers) -> Floats:
+    """[n, 2, m] the weights with which each ranking draws its items."""
+    ranks = tables[:, ::2]
+    return np.where(ranks >= 0, 1.0 / np.maximum(ranks + 1.0, 1.0) ** TEMPER, 0.0)
 
 
 def _balanced(tables: Integers, states: States) -> Iterator[Branch]:
@@ -182,6 +189,13 @@ class Interleaved(Spelled, SlotBySlot):
                 )
             found += [first, width]
         return np.stack(found, axis=1)
+
+    def ranked(self, contexts: Contexts, law: Floats) -> bool:
+        brief = self.method == "probabilistic" and law.shape[1] <= _MOST_ITEMS
+        if brief:
+            shown = np.zeros(1 << law.shape[1])
+            _kernels.ranks_by_coins(_weights(self.tables(contexts)), contexts.length, shown, law)
+        return brief
 
     def branches(self, tables: Integers, states: States) -> Iterable[Branch]:
         return INTERLEAVINGS[self.method].branches(tables, states)

@@ -20,6 +20,7 @@ from .base import Policy, put_rows, unable
 MOST_STEPS = 2**21
 """Steps from one slot to the next that are followed at a time; a single row with more is refused."""
 _MOST_CELLS = 2**26  # candidates of the states from which these steps go: their probabilities fill 512 MiB
+_ROWS = 256  # that are followed at a time: their states stay in the processor's caches
 _MOST_NUMBERS = 2**25  # of a pair law's tables, 256 MiB
 _REMEDY = "shorten the slate or list fewer candidates; ips, snips, rips and snrips do not need this"
 
@@ -75,6 +76,10 @@ class SlotBySlot(Policy):
     def branches(self, tables: Integers, states: States) -> Iterable[Branch]:
         """What may come next, of tables [n, t, m]; a state without items left has no next one."""
 
+    def ranked(self, contexts: Contexts, law: Floats) -> bool:
+        """Whether there is a shorter way to the law [n, m, k] of the ranks, which is filled in then."""
+        return False
+
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""
@@ -119,10 +124,10 @@ class SlotBySlot(Policy):
         Raises:
             AbilityError: there are too many sets of items that may be above.
         """
-        m, slots = contexts.candidates.shape[1], contexts.slots
-        law = np.zeros((len(contexts), m, slots))
-        for rows, found in self._solved(contexts, "rank_probs", MOST_STEPS, _ranks):
-            put_rows(law, rows, found)
+        law = np.zeros((*contexts.candidates.shape, contexts.slots))
+        if not self.ranked(contexts, law):
+            for rows, found in self._solved(contexts, "rank_probs", MOST_STEPS, _ranks):
+                put_rows(law, rows, found)
         some = np.take_along_axis(law, np.maximum(items, 0)[:, :, None], axis=1)
         return np.where((items >= 0)[:, :, None], some, 0.0)
 
@@ -156,7 +161,7 @@ class SlotBySlot(Policy):
         _, first, which = np.unique(decides, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(which.reshape(-1), kind="stable")
         ends = np.append(0, np.cumsum(np.bincount(which.reshape(-1), minlength=len(first))))
-        todo = [(start, min(start + 1024, len(first))) for start in range(0, len(first), 1024)][::-1]
+        todo = [(start, min(start + _ROWS, len(first))) for start in range(0, len(first), _ROWS)][::-1]
         while todo:
             start, end = todo.pop()
             some = contexts.take(first[start:end])
@@ -181,12 +186,13 @@ class SlotBySlot(Policy):
             source, item, chance = (np.concatenate(each) for each in zip(*steps, strict=True))
             if len(source) > most:
                 return None
-            left = states.left[source]
-            left[np.arange(len(source)), item] = False
-            each = States(states.row[source], left, np.concatenate(hidden), states.chance[source] * chance)
-            merged, below = _merged(each)
-            found.append((states, _Steps(source, item, chance, below)))
-            states = merged
+            above, below = states, np.zeros(len(source), np.int64)
+            if slot + 1 < contexts.slots:  # nothing is asked of the states below the last slot
+                left = states.left[source]
+                left[np.arange(len(source)), item] = False
+                each = States(states.row[source], left, np.concatenate(hidden), states.chance[source] * chance)
+                states, below = _merged(each)
+            found.append((above, _Steps(source, item, chance, below)))
         return found
 
     def _top(self, contexts: Contexts) -> States:
