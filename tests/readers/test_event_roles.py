@@ -62,7 +62,10 @@ def same_by(spelled: str, source: Any, made: dict[str, Any]) -> None:
     assert offrank.inspect(source).read_as == log.description.said
 
 
-@pytest.mark.parametrize("kinds", [("product_viewed", "product_clicked"), ("IMPRESSION", "CLICK"), ("show", "click")])
+@pytest.mark.parametrize(
+    "kinds",
+    [("product_viewed", "product_clicked"), ("IMPRESSION", "CLICK"), ("show", "click"), ("serp_view", "doc_click")],
+)
 def test_a_stream_of_kinds(kinds: tuple[str, str]) -> None:
     made = world(text=True)
     clicked = "" if kinds[1] == "click" else f"clicked={kinds[1]}, "
@@ -182,3 +185,13 @@ def test_columns_that_are_called_the_same_join_though_others_do_by_chance() -> N
     clicks = pa.table({"impression": [1, 1, 2, 1, 2], "item": [60, 80, 90, 1, 91]})
     read = contents(offrank.read_log((shown, clicks)), needs("clicks"))
     assert [row["clicks"] for row in read] == [[1, 1, 0], [1]]
+
+
+def test_a_kind_of_clicks_that_no_row_has_is_an_error() -> None:
+    said = "events(kind=what, shown=serp_view, impression=request_id, item=sku, position=slot)"
+    with pytest.raises(LogError, match=r"no row has 'click' in 'what'\n.*'doc_click'"):
+        read(stream(world(text=True), ("serp_view", "doc_click")), said)
+
+
+def test_of_several_kinds_that_may_be_impressions_none_is_taken() -> None:
+    assert kinds_of(pa.table({"what": ["serp_view", "page_view", "doc_click"] * 9})) is None

@@ -119,6 +119,15 @@ def test_a_line_with_another_number_of_cells(how: str, at: int, tmp_path: Path) 
     assert skipped(log, NEEDED) == {"ragged-line": 1}
 
 
+def test_a_broken_line_of_a_table_of_other_names_is_what_is_told(tmp_path: Path) -> None:
+    rows = [f"r{row // 3},s{row},{row % 3 + 1},{int(row % 7 == 0)}" for row in range(90)]
+    (path := tmp_path / "log.csv").write_text(
+        "\n".join(["request,sku,slot,clicked", *rows[:40], "r13,oops", *rows[40:]])
+    )
+    with pytest.raises(LogError, match=r"line 42, row 40 .* it has 2 cells, but the first line has 4"):
+        offrank.read_log(path)
+
+
 def test_many_lines_with_another_number_of_cells_are_refused(tmp_path: Path) -> None:
     lines = [line(cells(row)) + ",x" * (row % 3 == 1) for row in range(30)]
     with pytest.raises(LogError, match="cannot be read as CSV: it has 9 cells, but the first line has 8"):

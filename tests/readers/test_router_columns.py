@@ -86,3 +86,33 @@ def test_an_object_of_probabilities_tells_the_choice_whatever_it_is_called() -> 
     halved = [{**row, "weights": {name: one / 2 for name, one in row["weights"].items()}} for row in alone]
     with pytest.raises(ColumnError):
         offrank.read_log(halved)
+
+
+def test_a_choice_under_names_that_nobody_knows_is_told_by_the_object_of_its_options() -> None:
+    rows = [{"tenant": row["id"] % 7, "routed_to": row["model"], "routing": row["probs"]} for row in LOG]
+    rows = [{**one, "judge_score": row["reward"], "cost": 0.1} for one, row in zip(rows, LOG, strict=True)]
+    log = offrank.read_log(rows)
+    assert log.description.format == "router(chosen=routed_to, reward=judge_score, probs=routing)"
+    said = "router(chosen=routed_to, reward=judge_score, propensity=routing)"
+    law = "plackett_luce(probs)"
+    either = [offrank.evaluate(offrank.read_log(rows, format=how), law, "logged", "ips") for how in (None, said)]
+    assert either[0]["ips"].value == either[1]["ips"].value == pytest.approx(np.mean([row["reward"] for row in LOG]))
+
+
+@pytest.mark.parametrize("other", [{"judge_rating": 1}, {"position": 1}])
+def test_what_may_be_another_reward_or_a_list_is_no_choice(other: dict[str, int]) -> None:
+    rows = [{"routed_to": row["model"], "routing": row["probs"], "judge_score": row["reward"], **other} for row in LOG]
+    assert offrank.inspect(rows).logging is None
+
+
+def test_rewards_in_words() -> None:
+    words = [{**row, "reward": "YN"[row["reward"] == 0]} for row in plain()]
+    form = FORM.format(", inclusion=keep")
+    assert value(words, "ranking(new_model)", form) == value(plain(), "ranking(new_model)", form)
+    words[5]["reward"] = "perhaps"
+    with pytest.raises(ColumnError, match="not numbers"):
+        value(words, "ranking(new_model)", form)
+
+
+def test_a_format_that_was_said_and_does_not_fit_is_what_inspect_tells() -> None:
+    assert "has no column 'rate'" in str(offrank.inspect(LOG, format="router(propensity=rate)").why)

@@ -30,6 +30,15 @@ def test_one_flag_of_what_people_do_is_the_click(name: str, layout: str) -> None
     assert found["click" if layout == "long" else "clicks"] == name
 
 
+@pytest.mark.parametrize(("name", "called"), [("plays", True), ("minutes", False)])
+def test_counts_of_what_people_do_are_clicks_if_they_are_called_so(name: str, called: bool) -> None:
+    rng = np.random.default_rng(4)
+    rows = [(home, item, item + 1, int(rng.binomial(3, 0.1))) for home in range(300) for item in range(4)]
+    columns = ("home", "sku", "rank", name)
+    found = offrank.inspect([dict(zip(columns, row, strict=True)) for row in rows])
+    assert isinstance(found, UnreadTable) != called
+
+
 def test_of_two_such_flags_one_is_asked_for() -> None:
     form = Form(pool=False, names={"click": "tapped"})
     table = written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2))

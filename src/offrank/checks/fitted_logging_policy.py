@@ -110,9 +110,9 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
         return one
     try:
         fit = CalibrationFold(one.policy).result(sample.rows)
-    except AbilityError as error:
+        found = list(repeats_of(one.policy, sample.samples))
+    except AbilityError as error:  # it may have no law for rows of whole contexts alone, such as ties
         return replace(one, against=one.against or error.message)
-    found = list(repeats_of(one.policy, sample.samples))
     # A score that sways what is drawn shows at the top; in whole slates only what fixes them does.
     least = [pair.least for pair in found if pair.what != "slate"] or [pair.least for pair in found]
     one = replace(one, departure=min(least, default=1.0))

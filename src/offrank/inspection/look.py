@@ -18,6 +18,7 @@ from ..readers.files import is_paths
 from ..readers.log import is_open
 from ..readers.log_columns import LogColumn, first_look
 from ..readers.long import LongLog
+from ..readers.opening import SUFFIXES
 from ..readers.protection import has_checksums
 from ..readers.roles.clicked_index import column_of
 from ..readers.sampling import sampled
@@ -141,7 +142,9 @@ def _unread(described: Described, error: OffrankError) -> UnreadTable:
         raise error
     if {column_of(one, table.names) for one in said.values()} - {*table.names}:
         raise error
-    if (known := None if said else described.standard) is not None:
+    if isinstance(described.format, str) and described.format not in SUFFIXES.values():  # which was said
+        found = Description(found.layout, lacks=_told(error))
+    elif (known := None if said else described.standard) is not None:
         found = Description(known.layout, lacks=_told(error))
     path = str(log) if isinstance(log, str | PathLike) else None
     roles = {role: one.column for role, one in found.roles.items()}

@@ -99,10 +99,22 @@ class Beginning(Opened):
     @cached_property
     def _looked(self) -> tuple[Table | None, pa.Table | None]:
         try:
-            table = self.unfolded({})
-            return table, None if once_only(table) else first_rows(table)
+            return self._read()
         except OffrankError:
             return None, None
+
+    def _read(self) -> tuple[Table, pa.Table | None]:
+        table = self.unfolded({})
+        return table, None if once_only(table) else first_rows(table)
+
+    def refuse_unreadable(self) -> None:
+        """Raise if its first rows cannot be read, so that nobody knows what they hold.
+
+        Raises:
+            OffrankError: what was wrong with them.
+        """
+        if self.table is None:
+            self._read()
 
     @cached_property
     def _files(self) -> Files | None:

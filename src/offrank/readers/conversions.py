@@ -25,6 +25,8 @@ YES = frozenset({"yes", "y", "true", "t", "click", "clicked", "on", "x"})
 YES |= {"ja", "j", "oui", "si", "s\u00ed", "sim", "\u662f"}
 NO = frozenset({"", "no", "n", "false", "f", "none", "null", "nan", "na", "n/a", "-", "nat", "noclick", "no_click"})
 NO |= {"no click", "not clicked", "not_clicked", "unclicked", "off", "nein", "non", "n\u00e3o", "nao", "\u5426"}
+_NOTHING = frozenset({"", "none", "null", "nan", "na", "n/a", "-", "nat"})
+"""Of these, what says that nothing is there rather than no."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 _ORDINAL = re.compile(
     r"(?:#|no\.? ?|nr\.? ?|pos(?:ition)?[ _-]?|rank[ _-]?|slot[ _-]?)?0*(\d{1,9})(?:st|nd|rd|th|\.0*)?"
@@ -45,6 +47,16 @@ def click_numbers(column: pa.Array) -> pa.Array:
     if is_temporal(column.type):
         return column.is_valid().cast(pa.float64())
     return _of_texts(column, _click, 0.0)
+
+
+def yes_or_no(column: pa.Array) -> pa.Array:
+    """Return texts that all say yes or no as 1 and 0; any other column as it is."""
+    if not is_text(column.type):
+        return column
+    said = pc.utf8_lower(flat.plain_column(column).cast(pa.large_string()))
+    yes, no = (pc.is_in(said, pa.array(sorted(words), pa.large_string())) for words in (YES, NO - _NOTHING))
+    known = bool(len(said) > said.null_count) and pc.all(pc.or_(pc.or_(yes, no), said.is_null())).as_py()
+    return pc.if_else(said.is_valid(), yes.cast(pa.float64()), None) if known else column
 
 
 def click_lists(column: pa.Array, name: str) -> flat.Lists:

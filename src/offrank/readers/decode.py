@@ -243,7 +243,7 @@ class Decoded:
     def _by_row(self, name: str) -> Floats:
         """Read a number per row."""
         role, _, of = name.partition(":")
-        column = self._column(name)
+        column = conversions.yes_or_no(self._column(name)) if name == "reward" else self._column(name)
         found = (self._of_texts if column.type in flat.TEXTS else flat.numbers)(column, self.columns[name])
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, None, self.columns[name], bounds)

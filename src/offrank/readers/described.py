@@ -142,6 +142,8 @@ class Described:
         beginning = self.beginning
         if beginning.rows is not None and not beginning.rows.num_rows:
             raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
+        if isinstance(opened, ColumnError) and not (self.said or beginning.several):
+            beginning.refuse_unreadable()
         opened = not_joined(beginning, opened)
         raise opened if found is None else not_understood(beginning, found, self.said, opened)
 

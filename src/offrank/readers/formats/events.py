@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import OffrankError, UsageError
+from ...errors import LogError, OffrankError, UsageError
 from ...wording import Option, Wording
 from ..beginning import Beginning
 from ..computed_columns import DerivedTable
@@ -18,7 +18,7 @@ from ..opening import open_table, tables_of
 from ..roles.events import first_impressions, guess, join_columns, kinds_of, time_of
 from ..roles.names import group_columns
 from ..roles.wide import wide_roles
-from ..tables import Table, first_rows, once_only, refuse_lacking
+from ..tables import Table, first_piece, first_rows, once_only, refuse_lacking
 from ..unfolding import documents, in_order, unfolded
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
@@ -69,6 +69,9 @@ def events(
         (clicking, theirs.all),
     ):
         refuse_lacking(table, wanted)
+    if kind and not once_only(clicking) and first_piece(clicking, (kind,)) is None:
+        there = pc.unique(first_rows(_open(clicks or source), (kind,))[kind]).to_pylist()[:_KINDS]
+        raise LogError(f"no row has {clicked!r} in {kind!r}", f"name the clicks, clicked= one of {there}")
     made = "clicks" if slate else "click"
     table = ClicksBeside(impressions, clicking, free_name(made, impressions.names), own, theirs)
     if not slate:
@@ -144,6 +147,10 @@ def _tables(source: Any, clicks: str, kinds: tuple[str, str, str], rank: str) ->
     if rank in first.names and rank in second.names:
         raise UsageError(f"both tables have a column {rank!r}", "give the impressions, and the clicks as clicks=")
     return (first, second) if rank in first.names else (second, first)
+
+
+_KINDS = 8
+"""Kinds of rows that an error names."""
 
 
 def _two(source: Any) -> tuple[Table, Table]:

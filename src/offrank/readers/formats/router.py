@@ -18,11 +18,11 @@ from ...log.schema import GROUPING, ROLES
 from .. import flat
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
-from ..conversions import is_number, whole_column
+from ..conversions import is_number, whole_column, yes_or_no
 from ..impressions import lists_of
 from ..opening import open_table
 from ..roles import names
-from ..roles.names import group_columns
+from ..roles.names import SURE_FIT, group_columns
 from ..roles.single import MOST_OPTIONS, TO_LIST, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
 from ..tables import MemoryTable, Table, all_pieces, first_rows, refuse_lacking
 from ..unfolding import unfolded
@@ -61,6 +61,7 @@ def router(
         LogError: too many options were chosen for a router.
     """
     table = unfolded(open_table(source))
+    probs = probs or (propensity if propensity not in table.names and _fields(propensity, table.names) else "")
     fields = _fields(probs, table.names)
     refuse_lacking(table, [chosen, reward, *([] if fields else [propensity]), *filter(None, (candidates, inclusion))])
     computed: dict[str, Computed] = {"slate": one_each(chosen)}
@@ -125,13 +126,28 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
 def _by_shape(rows: pa.Table) -> Mapping[str, Any] | None:
     """Tell a choice of anything else by an option, what it earned and a probability called so, in rows of their own."""
     found = choice_of(rows)
-    if found is None or not found.alone:
+    if found is None:
+        return _of_objects(rows)
+    if not found.alone:
         return None
     named = {"chosen": found.chosen, "reward": found.earned}
     if not found.propensity:
         probs = _distribution(rows, found.chosen)
         return {**named, "probs": probs} if probs else None
     return None if lacks_options(rows, found) else {**named, "propensity": found.propensity}
+
+
+def _of_objects(rows: pa.Table) -> Mapping[str, Any] | None:
+    """Tell a choice, whatever it is called, by the one object of probabilities of its options, and what it earned."""
+    single = [one.name for one in rows.schema if "." not in one.name and not pa.types.is_nested(one.type)]
+    if any(names.closeness("position", name) >= SURE_FIT for name in single):
+        return None
+    pairs = [(one, found) for one in single if is_choice(rows[one]) and (found := _distribution(rows, one))]
+    words = names.words_of("ROUTE_REWARD")
+    earned = [name for name in single if words & {*names.parts(name)} and is_number(rows[name].type)]
+    if len(pairs) != 1 or len(earned) != 1:
+        return None
+    return {"chosen": pairs[0][0], "reward": earned[0], "probs": pairs[0][1]}
 
 
 def _distribution(rows: pa.Table, chosen: str) -> str:
@@ -252,7 +268,7 @@ def _earned(reward: str, rows: pa.RecordBatch | pa.Table) -> pa.Array:
     """
     values = flat.plain_column(whole_column(rows.column(0)))
     if not pa.types.is_nested(values.type):
-        return pa.array(flat.numbers(values, reward), from_pandas=True)
+        return pa.array(flat.numbers(yes_or_no(values), reward), from_pandas=True)
     earned = flat.numbers(pc.list_flatten(values), reward)
     return pa.array(np.bincount(pc.list_parent_indices(values), earned, len(values)))
 

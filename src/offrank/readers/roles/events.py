@@ -80,6 +80,8 @@ def kinds_of(rows: pa.Table) -> dict[str, str] | None:
             shown = [value for value in _called(values.to_pylist(), words) if value not in clicked]
             if not (shown and clicked):
                 shown, clicked = _of_the_same(values.to_pylist(), words)
+            if not (shown and clicked):  # of whatever, if one kind of each is there: `serp_view`, `doc_click`
+                shown, clicked = (_within(values.to_pylist(), each) for each in (words, _CLICKED))
             if shown and clicked:
                 found.append({"kind": name, "shown": "|".join(shown), "clicked": "|".join(clicked)})
                 break
@@ -91,6 +93,12 @@ def _called(values: Sequence[str], words: frozenset[str]) -> list[str]:
     alone = [value for value in values if names.parts(value) and {*names.parts(value)} <= words]
     beside = [value for value in values if {*names.parts(value)} & words and {*names.parts(value)} <= words | _OF_ITEMS]
     return alone or beside
+
+
+def _within(values: Sequence[str], words: frozenset[str]) -> list[str]:
+    """Return the only value that has one of these words; none where several do."""
+    found = [value for value in values if words & {*names.parts(value)}]
+    return found if len(found) == 1 else []
 
 
 def _of_the_same(values: Sequence[str], words: frozenset[str]) -> tuple[list[str], list[str]]:

@@ -146,8 +146,11 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
         roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
         roles.noted("click", columns[str(chosen)].data.type)
         return True
-    able = [name for name, numbers in held.items() if set(np.unique(numbers)) == {0.0, 1.0}]
-    flags = {name: held[name] for name in able}
+    flags = {
+        name: numbers
+        for name, numbers in held.items()
+        if {*np.unique(numbers)} == {0.0, 1.0} or (numbers.any() and names.closeness("used", name) >= 2)
+    }
     return roles.deed("click", flags, "flag", lambda name: _behaves(roles, held[name], name, columns, run))
 
 
