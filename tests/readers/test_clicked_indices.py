@@ -112,3 +112,21 @@ def test_a_list_beside_places_that_cannot_be_read_is_named_with_its_row() -> Non
     log[7]["slate"] = f"[{2**64}]"
     with pytest.raises(RowError, match=r"row 7 .*column 'slate'.*bad-list"):
         clicks(log, {"clicks": "clicked_slots"})
+
+
+@pytest.mark.parametrize("eligible", [False, True])
+def test_places_beside_a_column_for_each_slot(eligible: bool) -> None:
+    """Of them the slate is made, not of the longer list of what could have been shown."""
+    rows = table("clicked_slot", WAYS["click_position"])
+    slots = [{f"ad_slot_{at + 1}": sku for at, sku in enumerate(row.pop("shown"))} for row in rows]
+    log = [{**row, **each} for row, each in zip(rows, slots, strict=True)]
+    log = [{**row, "eligible_ads": [f"sku{one}" for one in range(9)]} if eligible else row for row in log]
+    assert (clicks(log) == TRUTH).all()
+    pool = {"candidates": "eligible_ads"} if eligible else {}
+    assert offrank.inspect(log).renamed == {"slate": "ad_slot", "clicks": "clicked_slot:from1", **pool}
+
+
+def test_numbers_for_each_slot_are_no_slate_beside_places() -> None:
+    rows = table("clicked_slot", WAYS["click_position"])
+    log = [{**row, **{f"feature_{at}": at * n % 7 for at in range(SLOTS)}} for n, row in enumerate(rows)]
+    assert (clicks(log) == TRUTH).all()

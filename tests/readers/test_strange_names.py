@@ -120,3 +120,17 @@ def flagged(what: str) -> list[bool]:
 @pytest.mark.parametrize("what", ["clicks", "by item", "level", "seen"])
 def test_the_only_flag_is_a_click_if_it_behaves_as_one(what: str) -> None:
     assert flagged(what) == [what == "clicks", False]
+
+
+@pytest.mark.parametrize(("top", "use"), [(0, ""), (1, ""), (2, "score")])
+def test_a_list_that_counts_the_places_of_the_slate_is_no_score(top: int, use: str) -> None:
+    """So it does not tell contexts apart, and rows of one query that show the same items can be compared."""
+    rng, rows = np.random.default_rng(5), []
+    for number in range(400):
+        shown = (number % 20 * 4 + rng.permutation(4)).tolist()
+        cards = [{"sku": sku, "at": top + at, "clicked": int(rng.random() < 0.3)} for at, sku in enumerate(shown)]
+        rows.append({"query": f"q{number % 20}", "cards": cards})
+    found = offrank.inspect(rows)
+    assert not isinstance(found, UnreadTable)
+    assert {one.name: one.use for one in found.columns}["cards.at"] == use
+    assert found.logging.status == ("unknown" if use else "agrees")

@@ -127,7 +127,12 @@ def test_written_propensities_may_be_refuted(power: float) -> None:
     wrong = replaced(search(), propensity=np.array(search()["propensity"].to_pylist()) ** power)
     found = offrank.inspect(wrong)
     assert (found.logging.policy, found.logging.status, found.next) == ("logged", "refuted", None)
-    assert "The shown slates fit plackett_luce(old_score)." in " ".join(str(found).split())
+    said = " ".join(str(found).split())
+    assert "The shown slates fit plackett_luce(old_score)." in said
+    assert "remove the column propensity from the table" in said
+    assert "Without randomness" not in said
+    right = offrank.evaluate(wrong.drop_columns(["propensity"]), "uniform", "plackett_luce(old_score)", "snipm")
+    assert right.verdict.trust != "none"
 
 
 def test_only_written_propensities() -> None:

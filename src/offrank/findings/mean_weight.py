@@ -75,7 +75,8 @@ def mean_weight_of_law(law: LawEvidence) -> Statement | None:
         f"{odd.name} is {_how_odd(odd.mean, odd.away)}. Every estimate that uses these propensities is wrong, "
         "whatever its own mean weight.",
         "Check that the propensities are those of the slates shown, that rows were not kept depending on clicks "
-        "(otherwise write `inclusion`), and that the target's scores are not older than the impressions.",
+        "(otherwise write `inclusion`), and that the target's scores were not made from what these rows showed or "
+        "what was clicked in them.",
     )
 
 

@@ -193,19 +193,22 @@ def _confirming(found: Inspection) -> Iterator[str]:
             "If you know that this policy generated the log, confirm it with {}; the log cannot.",
             Option("logging", by.policy),
         )
-    if by.status == "refuted" and (fits := [one.policy for one in found.drawn if one.fits]):
-        said = Option("logging", repr(fits[0]))
+    fits = [one.policy for one in found.drawn if one.fits and by.status == "refuted"]
+    if fits:
+        written = " and ".join(f"`{one.name}`" for one in found.columns if one.use in found.written)
         yield Wording(
-            "The shown slates fit {}. If you know that this policy generated them, confirm it with {}.",
+            "The shown slates fit {}. If you know that this policy generated them, remove the column "
+            f"{written} from the table, which says otherwise, and confirm it with {{}}.",
             repr(fits[0]),
-            said,
+            Option("logging", repr(fits[0])),
         )
     if by.status == "unknown" and by.policy is None and by.randomness.state == "random":
         yield from _ways(found)
         return
     if by.arms:
         yield from _of_arms(found)
-    fixed = by.status in ("not random", "arms", "refuted") or (by.status == "unknown" and by.policy is None)
+    fixed = by.status in ("not random", "arms") or (by.status == "refuted" and not fits)
+    fixed = fixed or (by.status == "unknown" and by.policy is None)
     if fixed and not found.arms_draw and found.overview.earned is not None:
         yield (
             "Without randomness, a click model can predict the value of another ranking. To evaluate rankings from "

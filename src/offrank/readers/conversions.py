@@ -33,7 +33,7 @@ _ORDINAL = re.compile(
 )
 
 
-_NO_POSITION = 1e9
+NO_POSITION = 1e9
 RAW = "\0as written: "
 """What the name of a column begins with that holds the texts of which numbers were made."""
 
@@ -235,4 +235,4 @@ def _position(text: str) -> float | None:
     found = _ORDINAL.fullmatch(text)
     if found:
         return float(found[1])
-    return None if text in NO else _NO_POSITION
+    return None if text in NO else NO_POSITION

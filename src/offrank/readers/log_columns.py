@@ -119,7 +119,10 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     values = found.values
     held = ~(found.null | found.rows_where(flat.nulls(values)))
     if is_number(values.type):
-        finite = np.isfinite(flat.numbers(values, name))
+        numbers = flat.numbers(values, name)
+        if "candidates" not in own and any((numbers == found.place + top).all() for top in (0, 1)):
+            return  # it counts the places of the slate, and tells nothing of the items
+        finite = np.isfinite(numbers)
         yield "score", int((held & (found.lengths == items.lengths) & ~found.rows_where(~finite)).sum())
     if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
         ranked = replace(found, values=flat.id_codes(values, name))

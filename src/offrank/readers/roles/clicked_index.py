@@ -79,15 +79,6 @@ _ENOUGH = 20
 """Clicks on a place, from which on its neighbour at the end of the list is hardly without any."""
 
 
-def called_as_place(name: str) -> bool:
-    """Whether a name is that of a place, or of an item, that was clicked or chosen."""
-    words = names.parts(name)
-    deed = any(names.closeness(role, name) >= 1 for role in ("click", "used"))
-    place = names.closeness("position", name) >= 1
-    several = any(word.endswith("s") for word in words if names.closeness("click", word) >= 3)
-    return deed and (place or not (several or names.words_of("COUNT") & {*words}))
-
-
 def tops_of(places: Lists, lengths: Integers, name: str) -> tuple[int, ...]:
     """Return the numbers that the first place may have, the likelier one first; none if the values are no places.
 

@@ -139,6 +139,15 @@ def likeliest(role: str, able: Iterable[str], least: int = 0) -> list[str]:
     return sorted((name for name in able if closeness(role, name) >= least), key=partial(order, role))
 
 
+def called_as_place(name: str) -> bool:
+    """Whether a name is that of a place, or of an item, that was clicked or chosen."""
+    found = parts(name)
+    deed = any(closeness(role, name) >= 1 for role in ("click", "used"))
+    place = closeness("position", name) >= 1
+    several = any(word.endswith("s") for word in found if closeness("click", word) >= 3)
+    return deed and (place or not (several or words_of("COUNT") & {*found}))
+
+
 _NO_IDS = words_of("NO_ID")
 BEGINNING = itemgetter(slice(100))
 """As much of a name as is looked at."""

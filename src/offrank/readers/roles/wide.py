@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...errors import ColumnError
 from ...log.batch import Floats
@@ -21,7 +22,7 @@ from ..flat import Lists
 from ..json_text import ONE_KIND, BadCell
 from . import names
 from .choice import Roles
-from .clicked_index import called_as_place, place_lists, spelled, tops_of
+from .clicked_index import place_lists, spelled, tops_of
 from .columns import FEW, always_falls, by_first, like_clicks, like_draws, of_values
 from .long import long_roles
 
@@ -63,6 +64,12 @@ class ListColumn:
     def distinct(self) -> bool:
         """Whether the ids of a list are distinct, and not all lists are the same few numbers."""
         return self.ids is not None and bool(self.ids.places(self.ids).twice.mean() <= FEW)
+
+    @property
+    def names_things(self) -> bool:
+        """Whether the values are texts, most of which are no places."""
+        kind, numbers = self.lists.values.type, conversions.positions(self.lists.values)
+        return conversions.is_text(kind) and bool(pc.mean(pc.equal(numbers, conversions.NO_POSITION)).as_py() > FEW)
 
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""
@@ -156,8 +163,8 @@ def _lists(rows: pa.Table) -> dict[str, ListColumn]:
 
 def _may_be_slate(one: ListColumn) -> bool:
     """Whether lists may be what was shown: distinct ids, hardly ever none, that are not called something else."""
-    other = (role for role in ("position", "click") if names.closeness(role, one.name) >= 2)
-    called = names.closeness("slate", one.name) >= 2 or not any(other)
+    other = [role for role in ("position", "click") if names.closeness(role, one.name) >= 2]
+    called = names.closeness("slate", one.name) >= 2 or not other or (other == ["position"] and one.names_things)
     return called and one.distinct and bool((one.lists.lengths == 0).mean() <= FEW)
 
 
@@ -307,7 +314,7 @@ def tops_said(rows: pa.Table, slate: str, clicks: str) -> tuple[int, ...]:
 def _places(rows: pa.Table, shown: ListColumn) -> dict[str, tuple[int, ...]]:
     """Return the columns that hold places of the slate that were clicked, and which numbers the first may have."""
     found = {}
-    for name in filter(called_as_place, rows.column_names):
+    for name in filter(names.called_as_place, rows.column_names):
         column = conversions.whole_column(rows.column(name))
         try:
             tops = tops_of(place_lists(flat.plain_column(column), name), shown.lists.lengths, name)

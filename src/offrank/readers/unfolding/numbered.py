@@ -33,7 +33,9 @@ def in_lists_by_number(table: Table) -> Table:
     items = others if not items and len(others) == 1 else items  # what is clicked, whatever it is called
     called = [{role for role in _ROLES if names.closeness(role, one) >= names.CALLED} for one in table.names]
     of_items = any(roles - {"click"} for roles in called)  # then a row is one, or has its list
-    beside = clicks or (not of_items and any("click" in roles for roles in called))
+    named = any(names.closeness(role, one) for one in items for role in _ROLES)
+    placed = named and any(map(names.called_as_place, table.names))
+    beside = clicks or (not of_items and (placed or any("click" in roles for roles in called)))
     if len(items) != 1 or not beside or once_only(table):
         return table
     shown = groups[items[0]]
