@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from offrank.clicks.laws import Browsing, Cascading, ClickLaw, Independent, Mixed
+from offrank.clicks.laws import Browsing, Cascading, ClickLaw, Independent
 
 RANKS = 10
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
@@ -147,12 +147,6 @@ def simplified(relevance: Floats, document: NDArray[np.int64]) -> tuple[ClickLaw
     return law, {name: table for name, table in tables.items() if name != "continuation"}
 
 
-def mixed(relevance: Floats, document: NDArray[np.int64]) -> tuple[ClickLaw, Tables]:
-    both, weight = (position_based(relevance, document), dynamic(relevance, document)), np.array([0.4, 0.6])
-    tables = {f"{place}.{name}": table for place, (_, part) in enumerate(both) for name, table in part.items()}
-    return Mixed([law for law, _ in both], weight), {**tables, "weight": weight}
-
-
 MODELS: dict[str, Users] = {
     "gctr": alike,
     "rctr": by_rank,
@@ -166,7 +160,6 @@ MODELS: dict[str, Users] = {
     "ccm": click_chain,
     "dbn": dynamic,
     "sdbn": simplified,
-    "mixture(pbm, dbn)": mixed,
     "harvest": position_based,
 }
 

@@ -234,8 +234,7 @@ def arguments() -> argparse.Namespace:
     if given.quick:
         given.logs, given.sessions_scale = 10, 0.25
     given.worlds = given.worlds.split(",")
-    models = given.models.replace("mixture,", "mixture(pbm, dbn),").replace("mixture;", "mixture(pbm, dbn);")
-    given.models = models.split(";") if ";" in models or "(" in models else models.split(",")
+    given.models = given.models.split(";" if ";" in given.models else ",")
     for name in [*given.worlds, *given.models]:
         if name not in WORLDS and name not in MODELS:
             parser.error(f"{name!r} is neither of {', '.join(WORLDS)} nor of {', '.join(MODELS)}")

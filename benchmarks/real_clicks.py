@@ -47,7 +47,6 @@ MODELS = {  # of offrank: as the two runners call them
     "sdbn": {"_real_clax": "SDBN", "_real_pyclick": "SDBN"},
     "dbn": {"_real_clax": "DynamicBayesianNetwork", "_real_pyclick": "DBN"},
     "trust": {},
-    "mixture(pbm, dbn)": {},
     "ncm": {},
     "cacm": {},
 }

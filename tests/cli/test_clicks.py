@@ -61,7 +61,7 @@ def test_fit_tells_repeated_clicks(tmp_path: Path) -> None:
 
 def test_a_log_without_a_click_is_told(tmp_path: Path) -> None:
     pq.write_table(pa.table({"slate": [[1, 2], [2, 1]] * 9, "clicks": [[0, 0]] * 18}), tmp_path / "log.parquet")
-    for model in ("pbm", "dbn", "mixture(pbm, dbn)"):
+    for model in ("pbm", "dbn"):
         done = call("clicks", "fit", tmp_path / "log.parquet", "--model", model, "-o", tmp_path / "m.json")
         assert done.exit_code == 0
         assert "no-clicks (serious)\nNo session has a click" in done.output
@@ -103,7 +103,7 @@ def test_a_harvested_curve_goes_where_a_curve_goes(folder: Path, tmp_path: Path)
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_fit_tells_what_it_does_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    words = ["clicks", "fit", str(folder / "train.parquet"), "--model", "mixture(dbn, dbn, tolerance=1e-300)"]
+    words = ["clicks", "fit", str(folder / "train.parquet"), "--model", "dbn(tolerance=1e-300)"]
     command = [sys.executable, "-m", "offrank", *words, "-o", str(tmp_path / "m.json")]
     environment = {**os.environ, "TERM": "xterm"}
     with ended(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment)) as running:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from offrank.clicks import CCM, CM, DBN, DCM, SDBN, ClickModel, Mixture
+from offrank.clicks import CCM, CM, DBN, DCM, SDBN, ClickModel
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import ClickLaw
 from offrank.clicks.sessions import Sessions
@@ -51,11 +51,6 @@ def tables(**given: list[float]) -> dict[str, Any]:
     return {name: np.array(table) for name, table in given.items()}
 
 
-def parts(*told: Told) -> dict[str, Any]:
-    """A mixture's tables."""
-    return {f"{i}.{name}": table for i, one in enumerate(told) for name, table in one.parameters.items()}
-
-
 TOLD = {
     "cascade": Told(CM(), tables(attraction=ATTRACTION), lambda slate: stories.cascade(of(ATTRACTION, slate))),
     "dcm": Told(
@@ -79,16 +74,6 @@ TOLD = {
         lambda slate: stories.dbn(of(ATTRACTION[::-1], slate), of(SATISFACTION, slate), 1.0),
     ),
 }
-TOLD["mixture"] = Told(
-    Mixture(DBN(), CCM(), SDBN()),
-    {**parts(TOLD["dbn"], TOLD["ccm"], TOLD["sdbn"]), "weight": np.array([0.5, 0.2, 0.3])},
-    lambda slate: stories.mixture([0.5, 0.2, 0.3], [TOLD[name].story(slate) for name in ("dbn", "ccm", "sdbn")]),
-)
-TOLD["mixture of a mixture"] = Told(
-    Mixture(TOLD["mixture"].model, CM()),
-    {**parts(TOLD["mixture"], TOLD["cascade"]), "weight": np.array([0.6, 0.4])},
-    lambda slate: stories.mixture([0.6, 0.4], [TOLD["mixture"].story(slate), TOLD["cascade"].story(slate)]),
-)
 
 
 def drawn(told: Told, n: int, seed: int, *, lists: int = 40, ranks: int = 4) -> Sessions:

@@ -191,17 +191,6 @@ def test_the_end_is_a_maximum(name: str) -> None:
 
 
 @every
-def test_a_start_changes_nothing(name: str) -> None:
-    """But for the priors of documents, which are those of the start."""
-    sessions = drawn(TOLD[name], 2000, 3)
-    whole, other = MODELS[name].learn(sessions), MODELS[name].learn(drawn(TOLD[name], 2000, 8))
-    for start, near in ((whole, 2e-3), (other, 0.06)):
-        again = MODELS[name].learn(sessions, start=start.parameters)
-        for table in sorted(set(TOLD[name].parameters) & set(whole.parameters)):
-            assert again.parameters[table] == pytest.approx(whole.parameters[table], abs=near)
-
-
-@every
 def test_weights_are_repetitions(name: str) -> None:
     once = drawn(TOLD[name], 60, 5)
     times = np.random.default_rng(0).integers(1, 4, len(once))

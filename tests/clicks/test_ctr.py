@@ -93,14 +93,6 @@ def test_tiny_logs(model: ClickModel, slates: list[list[int]], clicks: list[list
     assert np.isfinite(fitted.relevance(batch.contexts)[:, 0]).all()
 
 
-@pytest.mark.parametrize("model", EVERY, ids=repr)
-def test_a_start_changes_nothing(model: ClickModel) -> None:
-    learnt = model.learn(COUNTS)
-    again = model.learn(COUNTS, start=learnt.parameters)
-    for name, table in learnt.parameters.items():
-        assert again.parameters[name] == pytest.approx(table)
-
-
 def test_documents_with_little_data_are_near_the_prior() -> None:
     rng = np.random.default_rng(0)
     shown = np.append(rng.integers(1, 50, 3000), [1.0, 1000.0]).astype(float)

@@ -220,8 +220,9 @@ def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: ClickCounts) 
     for prior in ((1.0, 4.0), "common"):
         learnt = TrustBias(prior, tolerance=1e-7).learn(counts)
         curves = Trusting.of(curve, mean_attraction(counts, curve), shifted=prior == "common")
-        tables = (learnt.parameters[name] for name in ("hit", "false", "attraction_regression"))
-        x, step = curves.numbers(*tables), 1e-4
+        hit, false, table = (learnt.parameters[name] for name in ("hit", "false", "attraction_regression"))
+        x, step = logit(np.concatenate([hit[1:], false[:-1] / hit[:-1]])), 1e-4
+        x = np.append(x, table[-1:]) if curves.shifted else x
         for place in (2, RANKS + 1, len(x) - 1):
             moved = [fitted(counts, curves.chances(x + sign * np.eye(len(x))[place]), prior) for sign in (step, -step)]
             values = [found.trace[-1] if found.trace else found.integrals.log_likelihood for found in moved]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from offrank import read_log
-from offrank.clicks import DBN, PBM, UBM, Fitted, Mixture, click_model, load
+from offrank.clicks import DBN, PBM, UBM, Fitted, click_model, load
 from offrank.clicks.covariates import CovariatesFold, DocumentSums, FeatureColumns
 from offrank.clicks.evaluation import evaluate_models
 from offrank.errors import ColumnError, OffrankError, UsageError
@@ -268,8 +268,6 @@ BAD = {
     "each once": lambda: PBM(attraction="linear", features=("first", "first")),
     "nothing for features": lambda: UBM(attraction="linear", prior=(1, 2)),
     "is not a kind of regression": lambda: DBN(satisfaction="tree"),  # type: ignore[arg-type]
-    "cannot be part of a mixture": lambda: Mixture(PBM(attraction="linear"), PBM()),
-    "part of a mixture": lambda: Mixture(PBM(examination_by="device"), PBM()),
 }
 
 

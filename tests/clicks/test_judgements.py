@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import beta
 
 import offrank
-from offrank.clicks import DBN, DCTR, GCTR, PBM, RDCTR, ClickModel, Fitted, Mixture, load
+from offrank.clicks import DBN, DCTR, GCTR, PBM, RDCTR, ClickModel, Fitted, load
 from offrank.clicks.base import FitResult
 from offrank.clicks.documents import Documents, TextsFold
 from offrank.clicks.judgements import cuts_of
@@ -270,7 +270,7 @@ def test_click_probabilities_need_slates() -> None:
         fitted().click_probs(batch.contexts)
 
 
-@pytest.mark.parametrize("model", [PBM((1, 9)), DBN(), Mixture(PBM(), GCTR())])
+@pytest.mark.parametrize("model", [PBM((1, 9)), DBN()])
 def test_models_are_estimators_of_scikit_learn(model: ClickModel) -> None:
     base = pytest.importorskip("sklearn.base")
     again = base.clone(model)

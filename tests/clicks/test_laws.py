@@ -140,6 +140,3 @@ def test_relevance_is_what_the_field_calls_so() -> None:
     a, s = (np.array(of(table, [0, 1, 4, -1])).reshape(2, 2) for table in (ATTRACTION, SATISFACTION))
     for name, expected in (("cascade", a), ("dcm", a), ("ccm", a), ("dbn", a * s)):
         assert TOLD[name].model.relevance(TOLD[name].parameters, documents) == pytest.approx(expected)
-    told = TOLD["mixture"]
-    third = TOLD["sdbn"].model.relevance(TOLD["sdbn"].parameters, documents)
-    assert told.model.relevance(told.parameters, documents) == pytest.approx(0.5 * a * s + 0.2 * a + 0.3 * third)

@@ -10,7 +10,7 @@ from offrank.clicks.model import CLICK_MODELS
 from offrank.errors import SpellingError, UsageError
 from offrank.language.spelling import parse
 
-PLAIN = [name for name in CLICK_MODELS if name not in ("mixture", "ncm", "cacm")]
+PLAIN = [name for name in CLICK_MODELS if name not in ("ncm", "cacm")]
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -22,7 +22,7 @@ def test_a_name_is_its_model_and_back(name: str) -> None:
     assert getattr(offrank.clicks, type(model).__name__) is type(model)
 
 
-@pytest.mark.parametrize("spelling", ["dbn(tolerance=0.001)", "mixture(dcm, sdbn(tolerance=0.01))", "rdctr"])
+@pytest.mark.parametrize("spelling", ["dbn(tolerance=0.001)", "sdbn(tolerance=0.01)", "rdctr"])
 def test_settings_are_spelled(spelling: str) -> None:
     assert repr(click_model(spelling)) == spelling
 

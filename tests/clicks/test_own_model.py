@@ -183,14 +183,6 @@ def test_its_settings_are_its_spelling(name: str) -> None:
     assert made().set_params(rounds=3).get_params() == {"rounds": 3}
 
 
-def test_it_may_be_part_of_a_mixture() -> None:
-    counting()
-    found = click_model("mixture(my_counting, rctr)").fit(drawn(sessions=500))
-    assert found.examination() is None  # it depends on the component
-    assert found.learnt.parameters["weight"].sum() == pytest.approx(1.0)
-    assert np.isfinite(found.score(drawn(sessions=50)))
-
-
 def test_a_name_has_one_class() -> None:
     made = counting()
     assert counting() is not made  # the same class defined again, as in a notebook

@@ -130,10 +130,8 @@ def test_no_step_goes_down(seed: int) -> None:
     rng = np.random.default_rng(seed)
     world = World(PBM(), {"examination": rng.uniform(0.1, 1, RANKS)}, queries=int(rng.integers(1, 60)))
     counts = PBM().from_sessions(world.sessions(int(rng.integers(5, 3000)), seed))
-    whole = PBM().learn(counts)
-    again = PBM().learn(counts, start=whole.parameters)
-    for trace in (whole.trace, again.trace):
-        assert all(step >= -1e-7 * abs(trace[0]) for step in np.diff(trace))
+    trace = PBM().learn(counts).trace
+    assert all(step >= -1e-7 * abs(trace[0]) for step in np.diff(trace))
 
 
 @pytest.mark.parametrize(

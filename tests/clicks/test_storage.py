@@ -25,7 +25,7 @@ from tests.clicks.aged import aged
 from tests.clicks.readers import Reader, drawn, log
 
 NEURAL = {"ncm", "cacm"}
-CLASSIC = ["mixture(dcm, rctr)" if name == "mixture" else name for name in sorted(CLICK_MODELS) if name not in NEURAL]
+CLASSIC = sorted(set(CLICK_MODELS) - NEURAL)
 FORMS = ("model.json", "model.npz")
 SETTINGS = "dbn(tolerance=0.00012345678901234567)"
 
@@ -131,6 +131,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "other": (lambda path: path.write_text('{"format": "other"}'), "not a click model"),
     "later": (edited(lambda found: found.update(version=3)), "version 3"),
     "unknown model": (edited(lambda found: found.update(model="dbm")), "does not know: unknown click model 'dbm'"),
+    "a mixture": (edited(lambda found: found.update(model="mixture(pbm, dbn)")), "no mixture of click models any more"),
     "code": (edited(lambda found: found.update(model="__import__('os').getpid()")), "does not know"),
     "no spelling": (edited(lambda found: found.update(model=3)), "damaged"),
     "no parameters": (edited(lambda found: found.pop("parameters")), "damaged: no 'parameters'"),
@@ -225,6 +226,7 @@ def test_what_is_no_model_is_told(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=words) as told:
         load(path)
     assert "model.json" in told.value.message
+    assert ("use ubm or dbn" in told.value.remedy) == (name == "a mixture")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

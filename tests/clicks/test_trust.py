@@ -71,15 +71,6 @@ def test_conventions(learnt: FitResult) -> None:
     assert TrustBias().examination(learnt.parameters) is None
 
 
-def test_a_start_changes_nothing_but_the_rounds(learnt: FitResult) -> None:
-    """Not even that of another log."""
-    counts = TrustBias().from_sessions(WORLD.sessions(3000, 3))
-    alone, again = TrustBias().learn(counts), TrustBias().learn(counts, start=learnt.parameters)
-    for name, table in alone.parameters.items():
-        assert again.parameters[name] == pytest.approx(table, abs=2e-3, rel=5e-3)
-    assert TrustBias().learn(counts, start=alone.parameters).rounds < alone.rounds
-
-
 @pytest.mark.parametrize("clicked", [0, 1])
 def test_one_rank_all_alike(clicked: int) -> None:
     sessions = WORLD.sessions(20, 0)

@@ -253,7 +253,7 @@ def test_a_model_of_the_same_log_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "spelling", ["weights(pbm)", "weights(mixture(pbm, dbn))", "clip(weights(dbn), 10)", "weights(ubm, form=logging)"]
+    "spelling", ["weights(pbm)", "weights(dbn)", "clip(weights(dbn), 10)", "weights(ubm, form=logging)"]
 )
 def test_spelled_as_it_prints(spelling: str) -> None:
     assert repr(estimator(spelling)) == spelling

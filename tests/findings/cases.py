@@ -360,8 +360,6 @@ CASES = [
     Case("worth-follows-rank", FitEvidence(bend=-0.0101), "note"),
     Case("unsettled", FitEvidence(settled=True, rounds=500), None),
     Case("unsettled", FitEvidence(settled=False, rounds=500), "warning"),
-    Case("hidden-components", FitEvidence(divided=0.1), None),
-    Case("hidden-components", FitEvidence(divided=0.101), "warning"),
     Case("impossible-clicks", FitEvidence(beyond=0.0), None),
     Case("impossible-clicks", FitEvidence(beyond=0.05), "warning"),
     Case("impossible-clicks", FitEvidence(beyond=0.0501), "serious"),

@@ -50,7 +50,6 @@ OWN_LOG = {
 CLICK_MODEL_SPELLINGS: Mapping[str, str | None] = {
     **{name: name for name in ("cascade", "ccm", "dbn", "dcm", "dctr", "gctr", "pbm", "rctr", "rdctr", "sdbn")},
     **{name: name for name in ("trust", "ubm")},
-    "mixture": "mixture(rctr, pbm)",
     **dict.fromkeys(("cacm", "ncm")),  # of the reproductions, where a test has imported them
 }
 #: models whose common parameters are corrected by worlds that are drawn in the order of the documents' keys

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .laws import Independent as Independent
     from .laws import Mixed as Mixed
     from .laws import Upward as Upward
-    from .mixture import Mixture as Mixture
     from .model import ClickModel as ClickModel
     from .model import CountModel as CountModel
     from .model import SessionModel as SessionModel

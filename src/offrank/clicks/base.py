@@ -139,8 +139,7 @@ class FitResult:
             curve and what it does to documents: with r independent standard normal z, the same for all tables, the
             logit of an entry is moved by loadings @ z.
         features: what the regressions of a model with features predict unseen documents by, see `features`.
-        priors: Beta(a, b) of each seen document [d], by table; and those of other tables under which they are the
-            posterior mode, where the uniform prior does not lead to them. Not saved.
+        priors: Beta(a, b) of each seen document [d], by table. Not saved.
 
     Examples:
         >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
@@ -158,13 +157,6 @@ class FitResult:
     loadings: Parameters = field(default_factory=dict)
     features: Parameters = field(default_factory=dict)
     priors: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
-
-    @property
-    def start(self) -> Parameters:
-        """The parameters, with the prior of each document [d + 1, 2] in the place of that of an unseen one."""
-        each = {prior_name(name): np.stack(prior, axis=-1) for name, prior in self.priors.items()}
-        unseen = {name: self.parameters[name][None] for name in each if name in self.parameters}
-        return {**self.parameters, **{n: np.concatenate([one, unseen.get(n, one[:0])]) for n, one in each.items()}}
 
 
 def refuse_sorted(shape: OutcomeShape) -> None:

@@ -7,7 +7,7 @@ weak priors, see `ContinuationFit`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, final
 
 import numpy as np
@@ -23,7 +23,7 @@ from .fit.chain_em import CONTINUATION, EM, CascadeSpec, Designs
 from .fit.compressed_sessions import SessionTails
 from .fit.continuation import ContinuationFit
 from .fit.design import PriorDesign
-from .fit.priors import UNIFORM, Beta, Prior, given
+from .fit.priors import Prior, given
 from .laws import Cascading, ClickLaw
 from .model import FromFeatures, SessionModel, of_documents, of_ranks
 from .sessions import Sessions, sample_queries
@@ -75,42 +75,13 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         return Cascading(of_documents(parameters["attraction"], slots), clicked, np.full((n, k), float(after_skip)))
 
     @final
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        """Learn how far users read, then the priors of documents, then the documents; priors of a start are kept."""
-        if start is not None:
-            return self._under(data, start, say)
-        doubt, learnt = self._fitted(data, None, say)
-        return doubt.of(learnt)
-
-    @final
-    def estimated(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        """As `learn`, without the doubt, begun at the result for similar data."""
-        doubt, learnt = self._fitted(data, start, say)
-        if doubt.alone is None:
-            return learnt
-        before = doubt.whole.leading_to(learnt.parameters)
-        return replace(learnt, priors={**learnt.priors, CONTINUATION: (np.asarray(before.a), np.asarray(before.b))})
-
-    def _under(self, data: Sessions, start: Parameters, say: Say) -> FitResult:
-        """The tables under the priors of a start: of each document, if it has these, or by its regressions."""
-        sessions, cautions = self.readable(data)
-        each = {name: Beta(*start[prior_name(name)].T) for name in self.tables if start[prior_name(name)].ndim == 2}
-        tails, shared = SessionTails.of(sessions, by_rank=self.by_rank), start.get(prior_name(CONTINUATION))
-        em = EM(self, tails, each or self._priors(sessions), say, UNIFORM if shared is None else Beta(*shared.T))
-        here, priors = em.initial(start)
-        found = em.climbed(here, priors)
-        rest = {name: start[name] for name in self.roles() if name not in found.parameters and name in start}
-        rest = {name: table[-1] if table.ndim == 2 else table for name, table in rest.items()}
-        betas = {name: beta.of_seen(sessions.documents) for name, beta in em.betas(priors).items()}
-        course = (found.trace, found.rounds, found.converged)
-        return FitResult({**rest, **found.parameters}, {}, *course, cautions=cautions, priors=betas)
-
-    def _fitted(self, data: Sessions, start: Parameters | None, say: Say) -> tuple[SharedUncertainty, FitResult]:
+    def learn(self, data: Sessions, *, say: Say = silent) -> FitResult:
+        """Learn how far users read, then the priors of documents, then the documents."""
         sessions, cautions = self.readable(data)
         part, codes = sample_queries(sessions, _ENOUGH)
         designs = self._priors(sessions)
         whole = EM(self, SessionTails.of(sessions, by_rank=self.by_rank), designs, say)
-        here, priors = whole.initial(start)
+        here, priors = whole.initial()
         some, there = whole, here
         if part is not sessions:
             some = EM(self, SessionTails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
@@ -118,7 +89,7 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
             there = {name: table if name == CONTINUATION else table[rows] for name, table in here.items()}
         alone = None
         if self.begin and self.fixed is None:
-            alone = ContinuationFit.of(some, there, priors, known=start is not None)
+            alone = ContinuationFit.of(some, there, priors)
             shared = alone.here[CONTINUATION]
             if some is not whole:
                 here = alone.of_all(whole, here)
@@ -131,7 +102,7 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         there, priors = some.fit_jointly(there, priors, still=still)
         found = whole.climbed(there if some is whole else here, priors, still=still)
         doubt = SharedUncertainty(whole, some, part, found.parameters, there, priors, alone)
-        return doubt, whole.learnt(found, priors, cautions)
+        return doubt.of(whole.learnt(found, priors, cautions))
 
     def _priors(self, sessions: Sessions) -> Designs:
         """What the prior of each table of documents depends on, or the prior that was given."""

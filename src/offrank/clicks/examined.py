@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -63,26 +63,26 @@ class Examined(WithPrior, FromFeatures, ABC):
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.EXAMINATION
         return {"attraction": Role.DOCUMENT, "examination": cells, **PRIOR_ROLES}
 
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        curve, value = self._curve(data, start, say)
-        prior, initial = self._prior(data, value, start)
-        if start is not None and initial is not None and isinstance(prior, PriorDesign):
-            prior = initial.betas(prior)
-        found, learnt = self._attractions(data, curve, prior, initial, say)
-        if start is not None:
-            kept = {name: start[name] for name in PRIOR_ROLES if name in start}
-            kept = {name: table[-1] if table.ndim == 2 else table for name, table in kept.items()}
-            return replace(learnt, parameters={**learnt.parameters, **kept})
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
+        curve, prior = self._curve(data, say), prior_of(self.prior, data)
+        value = np.minimum(curve.value, 1.0)
+        chances, begin = Chances(value, np.zeros(len(value))), initial_prior(prior, mean_attraction(data, value))
+        found = fit_attractions(data, Fixed(chances), prior, begin, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _uncertainty(data, curve, found, prior)
-        return replace(learnt, strength=strength, loadings=loadings)
+        return FitResult(
+            {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
+            strength,
+            trace=found.trace,
+            rounds=curve.rounds + found.rounds,
+            converged=curve.converged and found.converged,
+            info={"attraction_prior": found.betas.of_unseen.table.tolist()},
+            cautions=cautions_for(FitEvidence(hidden=_hidden(data, curve))),
+            loadings=loadings,
+            priors={"attraction": found.each},
+        )
 
-    def estimated(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        """As `learn`, without the doubt, begun at the result for similar data."""
-        curve, value = self._curve(data, start, say)
-        return self._attractions(data, curve, *self._prior(data, value, start), say)[1]
-
-    def _curve(self, data: ClickCounts, start: Parameters | None, say: Say) -> tuple[ExaminationCurve, Floats]:
-        """The examination curve relative to its largest, and the examination."""
+    def _curve(self, data: ClickCounts, say: Say) -> ExaminationCurve:
+        """The examination curve relative to its largest."""
         if data.cells > MOST_CELLS:
             raise UsageError(
                 f"{self.name} would learn {data.cells:,} values of examination, with the covariance of each pair;"
@@ -93,41 +93,8 @@ class Examined(WithPrior, FromFeatures, ABC):
         def tell(likelihood: float) -> None:
             say(f"examination: log-likelihood {likelihood:,.2f}")
 
-        begin = None if start is None else start["examination"]
-        curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=tell)
-        curve = curve.over(int((curve.value * (1 - 2 * curve.deviation)).argmax()))
-        return curve, np.minimum(curve.value, 1.0)
-
-    def _prior(
-        self, data: ClickCounts, examination: Floats, start: Parameters | None
-    ) -> tuple[Beta | PriorDesign, PriorRegression | None]:
-        """The prior, and where its fit begins; that of each document, where the start has it."""
-        if start is not None and start["attraction_prior"].ndim == 2:
-            return Beta(*start["attraction_prior"].T), None
-        prior = prior_of(self.prior, data)
-        return prior, initial_prior(prior, mean_attraction(data, examination), start)
-
-    def _attractions(
-        self,
-        data: ClickCounts,
-        curve: ExaminationCurve,
-        prior: Beta | PriorDesign,
-        initial: PriorRegression | None,
-        say: Say,
-    ) -> tuple[Attractions, FitResult]:
-        """The attractions given the curve, and all tables, without their doubt."""
-        value = np.minimum(curve.value, 1.0)
-        chances = Chances(value, np.zeros(len(value)))
-        found = fit_attractions(data, Fixed(chances), prior, initial, tolerance=10 * self.tolerance, say=say)
-        return found, FitResult(
-            {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
-            trace=found.trace,
-            rounds=curve.rounds + found.rounds,
-            converged=curve.converged and found.converged,
-            info={"attraction_prior": found.betas.of_unseen.table.tolist()},
-            cautions=cautions_for(FitEvidence(hidden=_hidden(data, curve))),
-            priors={"attraction": found.each},
-        )
+        curve = fit_curve(data, self.pooled(data), tolerance=self.tolerance, say=tell)
+        return curve.over(int((curve.value * (1 - 2 * curve.deviation)).argmax()))
 
 
 PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REGRESSION}
@@ -147,13 +114,9 @@ def prior_of(setting: Prior, data: ClickCounts) -> Beta | PriorDesign:
     return curve if covariates is None else curve.with_covariates(covariates)
 
 
-def initial_prior(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:
-    """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
-    if isinstance(prior, Beta):
-        return None
-    table = (start or {}).get("attraction_regression", np.empty(0))
-    same = len(table) == len(prior.center) + prior.curve
-    return PriorRegression.at(table, prior) if same else PriorRegression.flat(prior, mean, 4.0)
+def initial_prior(prior: Beta | PriorDesign, mean: float) -> PriorRegression | None:
+    """Initial values of a prior that is to be fitted."""
+    return None if isinstance(prior, Beta) else PriorRegression.flat(prior, mean, 4.0)
 
 
 def prior_tables(found: Attractions) -> dict[str, Floats]:

@@ -238,8 +238,7 @@ class Fitted(FittedTables):
             The lower and the upper ends.
 
         Raises:
-            UsageError: a level outside (0, 1), no such table, or one without a posterior, as the tables of a mixture's
-                components are.
+            UsageError: a level outside (0, 1), no such table, or one without a posterior.
 
         Examples:
             >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])

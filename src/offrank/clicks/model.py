@@ -24,7 +24,7 @@ from ..sums.base import Fold, Tee
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..sums.outcome_shape import OutcomeShapeFold
 from . import contexts, documents, features, storage
-from .base import FitResult, Parameters, check_tables, refuse_sorted
+from .base import FitResult, check_tables, refuse_sorted
 from .click_counts import ClickCounts, CountsFold, count_clicks
 from .covariates import FEATURE_VECTORS, CovariatesFold, FeatureColumns, Regression, needs_of
 from .documents import SlateDocuments
@@ -38,8 +38,12 @@ _NEURAL = (
     "the recurrent click models ncm and cacm are in the package offrank-papers",
     "use ubm or dbn; or `import offrank_papers.neural`, in Python (pip install offrank-papers 'offrank[neural]')",
 )
+_MIXTURE = (
+    "there is no mixture of click models any more: it decided nothing that one model does not decide as well",
+    "use ubm or dbn; pbm or trust to judge documents; rdctr where users differ and the log is long",
+)
 CLICK_MODELS: Registry[Callable[..., Any]] = Registry(
-    "offrank.clicks", "click model", gone={"ncm": _NEURAL, "cacm": _NEURAL}
+    "offrank.clicks", "click model", gone={"ncm": _NEURAL, "cacm": _NEURAL, "mixture": _MIXTURE}
 )
 """The click models by name: every class that has one, of this package or another."""
 
@@ -52,8 +56,6 @@ class ClickModel(Spelled, ModelSpec):
     """
 
     name: ClassVar[str]
-    mixable: ClassVar[bool] = True
-    """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -159,20 +161,11 @@ class ClickModel(Spelled, ModelSpec):
 
     @abstractmethod
     def from_sessions(self, sessions: Sessions) -> Any:
-        """The training data from sessions in memory, whose weights may be any positive numbers, as in mixtures."""
+        """The training data from sessions in memory, whose weights may be any positive numbers."""
 
     @abstractmethod
-    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        """Learn the parameters from the data that `collect` found.
-
-        start: `FitResult.parameters` of similar data, whose priors of documents are kept. Otherwise it may save time,
-        and changes the result by `tolerance` at most. Mixtures learn so repeatedly, from `FitResult.start`; `strength`
-        may then be left out.
-        """
-
-    def estimated(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        """As `learn`, without a start, which saves time. `strength`, `loadings` and cautions may be left out."""
-        return self.learn(data, say=say)
+    def learn(self, data: Any, *, say: Say = silent) -> FitResult:
+        """Learn the parameters from the data that `collect` found."""
 
 
 class SessionModel(ClickModel, ABC):
@@ -187,7 +180,7 @@ class SessionModel(ClickModel, ABC):
         return sessions
 
     @abstractmethod
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
+    def learn(self, data: Sessions, *, say: Say = silent) -> FitResult: ...
 
 
 class CountModel(ClickModel, ABC):
@@ -200,7 +193,7 @@ class CountModel(ClickModel, ABC):
     """Whether a cell is a rank and the last click above it, instead of a rank."""
 
     @abstractmethod
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult: ...
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult: ...
 
     def collect(self, by: str | None) -> Fold:
         """The fold that counts in one pass."""
@@ -324,7 +317,7 @@ def of_ranks(curve: Floats, ranks: int) -> Floats:
 
 
 def click_model(spelling: str | ClickModel) -> ClickModel:
-    """The click model with this spelling: `dbn`, `ubm(tolerance=1e-6)`, `mixture(pbm, dbn)`; or a click model as it is.
+    """The click model with this spelling: `dbn`, `ubm(tolerance=1e-6)`; or a click model as it is.
 
     Parameters:
         spelling: a text such as `dbn`, or a click model.

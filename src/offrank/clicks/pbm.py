@@ -55,8 +55,8 @@ class PBM(Examined):
         """The click rates of ranks; their bias adds up from rank to rank."""
         return pooled_rank_rates(data)
 
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
-        found, data = super().learn(data.by_rank(), start=start, say=say), data.by_rank()
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
+        found, data = super().learn(data.by_rank(), say=say), data.by_rank()
         if data.values is None:
             return found
         entries = (data.document, data.cell, data.clicked, data.ranks, data.values)

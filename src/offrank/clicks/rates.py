@@ -42,7 +42,7 @@ class GCTR(CountModel):
     def roles(self) -> Roles:
         return {"rate": Role.SHARED}
 
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
         shown, clicked = data.shown.sum(), data.clicked.sum()
         rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2.0])
         return FitResult({"rate": rate}, {"rate": strength})
@@ -73,7 +73,7 @@ class RCTR(CountModel):
     def roles(self) -> Roles:
         return {"rate": Role.RANK}
 
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
         shown, _ = data.by_position()
         return FitResult({"rate": rank_rates(data)}, {"rate": shown + 2})
 
@@ -109,7 +109,7 @@ class DCTR(WithPrior):
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR, "rate_regression": Role.REGRESSION}
 
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
         setting, (shown, clicked) = prior_of(self.prior, data), data.by_document()
         loadings: dict[str, Floats] = {}
         if isinstance(setting, PriorDesign):
@@ -157,7 +157,7 @@ class RDCTR(WithPrior):
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT_AND_RANK, "rate_prior": Role.PRIOR, "rank_rate": Role.RANK}
 
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
         data = data.by_rank()
         priors = self._priors(data)
         strength = np.tile(priors.sum(axis=1), (data.documents + 1, 1))

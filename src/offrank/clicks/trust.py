@@ -74,20 +74,16 @@ class TrustBias(WithPrior):
     def roles(self) -> Roles:
         return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, **PRIOR_ROLES}
 
-    def learn(self, data: ClickCounts, *, start: Parameters | None = None, say: Say = silent) -> FitResult:
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
         data = data.by_rank()
         prior = prior_of(self.prior, data)
         curve = fit_curve(data, pooled_rank_rates(data), tolerance=1e-4)
         level = mean_attraction(data, curve.value)
         curves = Trusting.of(curve.value, level, shifted=isinstance(prior, PriorDesign))
-        table = (start or {}).get("attraction_regression", np.empty(0))
-        before = {"attraction_regression": table[: -1 if curves.shifted else None]}
-        initial = initial_prior(prior, level, before)
-        at = None if start is None else curves.numbers(start["hit"], start["false"], table)
-        others = () if start is not None else curves.elsewhere
-        found = fit_attractions(data, curves, prior, initial, at=at, others=others, tolerance=self.tolerance, say=say)
+        begin, others = initial_prior(prior, level), curves.elsewhere
+        found = fit_attractions(data, curves, prior, begin, others=others, tolerance=self.tolerance, say=say)
         lowest = curves.parts(found.numbers).lowest
-        strength, loadings = _uncertainty(found, curves, prior, of_mean_ranks(data)) if start is None else ({}, {})
+        strength, loadings = _uncertainty(found, curves, prior, of_mean_ranks(data))
         unseen = _unseen(found.betas.of_unseen, lowest).table
         regression = (found.prior or PriorRegression.of(found.betas.of_unseen)).table
         tables = {
@@ -174,11 +170,6 @@ class Trusting:
         p, below = expit(x), self.ranks - 1
         lowest = float(p[-1]) if self.shifted else 0.0
         return Parts(np.append(1.0, p[:below]), np.append(p[below : 2 * below], 0.0), lowest)
-
-    def numbers(self, hit: Floats, false: Floats, table: Floats) -> Floats:
-        """[r] of earlier tables, the regression's last entry being the logit of the lowest attraction."""
-        logits = logit(np.concatenate([hit[1:], false[:-1] / np.maximum(hit[:-1], 1e-9)]))
-        return np.append(logits, table[-1:]) if self.shifted else logits
 
     def unshifted(self, x: Floats) -> Chances:
         """The chances on the scale of attractions."""

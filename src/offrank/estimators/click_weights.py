@@ -41,7 +41,7 @@ class ClickWeights(Weighted):
     that the target would show; the share of the target's clicks for which that holds is the mean weight. With
     `pbm` it is the estimator `pbm`, by the curve that the model has learnt.
 
-    - model: a kind of click model (`pbm`, `dbn`, `mixture(pbm, dbn)`), which is learnt from each half of the log and
+    - model: a kind of click model (`pbm`, `dbn`), which is learnt from each half of the log and
       weighs the other; or a fitted one, or its file, which must be learnt from another log. Its own doubt, by draws
       from its posterior, is in the interval.
     - form: "shown" divides by P(click | the shown slate); "logging" by its mean over the slates of the logging

@@ -22,9 +22,6 @@ worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too f
 TRUST_ERROR = 0.42
 """Standard error of the logarithm of hit above which trust and attraction are not told apart, a factor of 1.5. Where
 hit is right to .15 on the average of logs, most logs are below (`benchmarks/click_sorted.py`)."""
-FARTHEST = 0.1
-"""Difference of the weights at which learning ends above which they are unknown. Of 144 logs of
-benchmarks/mixture_weights.py, the weights of those below err by .05 on average, of those above by .16 to .28."""
 BENT = 0.01
 """How far a prior that all documents share may move a continuation, before the order of the documents matters."""
 MANY_UNSEEN = 0.2  # Share of the documents shown in the evaluation log
@@ -60,7 +57,6 @@ class FitEvidence:
     moving: float = 1.0  # of `dbn`: share of the variance of ranks that is within documents
     split: float = 0.0  # standard error of the logarithm of a chance that tells clicks of trust from worth
     unlinked: tuple[str, ...] = ()  # values of a context whose examination cannot be compared with that of most rows
-    divided: float = 0.0  # of a mixture: largest difference between weights at which learning ended
     bend: float = 0.0  # of models that read from the top: how much larger a continuation is than by one prior
     settled: bool = True  # whether learning ended by its tolerance
     rounds: int = 0  # that learning took
@@ -174,16 +170,6 @@ def unlinked_contexts(found: FitEvidence) -> Statement:
         f"The examination in {some} cannot be compared with that elsewhere: no clicked document was shown both "
         "there and in other contexts.",
         "Use each of these curves on its own, and do not compare the attractiveness of documents across contexts.",
-    )
-
-
-@finding("hidden-components", "Components of a mixture", lambda found: found.divided > FARTHEST, cause="click model")
-def hidden_components(found: FitEvidence) -> Statement:
-    return warning(
-        f"Starting from other assignments of the sessions changes the weights by up to {found.divided:.2f}. This "
-        "log does not tell which sessions follow which component: the weights are poorly determined, and the "
-        "components are less certain than their intervals say.",
-        "Rely on the mixture's predictions, not on its weights; or use a log with more sessions per document.",
     )
 
 

@@ -36,7 +36,6 @@ _NEAR = 0.03
 """Change of a prior's logits, and logarithms of its strengths, below which fits of priors and tables have settled."""
 _REFITS = 20
 _ROUNDS = 2000
-_EDGE = 1e-9
 
 
 class CascadeSpec(ABC):
@@ -85,27 +84,17 @@ class CascadeSpec(ABC):
 class EM:
     """Maximum a posteriori estimation of a model from its tails.
 
-    priors: of each table of documents, the design of the prior to be fitted, or the prior that was given. shared: the
-    prior of the continuation.
+    priors: of each table of documents, the design of the prior to be fitted, or the prior that was given.
     """
 
     model: CascadeSpec
     tails: SessionTails
     priors: Designs
     say: Callable[[str], object]
-    shared: Beta = UNIFORM
 
-    def initial(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
-        """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
-        fresh = {n: flat(one) for n, one in self.priors.items() if isinstance(one, PriorDesign)}
-        if start is None:
-            return self._started(), fresh
-        here = {name: start[name] for name in (*self.model.tables, CONTINUATION) if name in start}
-        for name, one in fresh.items():
-            table = start[regression_name(name)]
-            if len(table) == len(one.table):  # of the same design
-                fresh[name] = one.moved(table)
-        return here, fresh
+    def initial(self) -> tuple[Parameters, Regressions]:
+        """Initial values of all tables, and of the priors to be fitted."""
+        return self._started(), {n: flat(one) for n, one in self.priors.items() if isinstance(one, PriorDesign)}
 
     def given(self, continuation: tuple[float, ...]) -> Floats:
         """The table of a given continuation; one number for all ranks is repeated."""
@@ -146,15 +135,13 @@ class EM:
         """The posterior mode under these priors; still: the continuation is not changed."""
         still = CONTINUATION in here and (still or self.model.fixed is not None)
         kept = {CONTINUATION: here[CONTINUATION]} if still else {}
-        betas = {CONTINUATION: self.shared, **self.betas(priors)}
+        betas = {CONTINUATION: UNIFORM, **self.betas(priors)}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
             hidden = self._expect(at)
             counts = self.model.counts(at, hidden)
             after = {name: betas[name].posterior_mean(*counts[name]) for name in at}
             prior = sum(betas[name].log_density(table) for name, table in at.items())
-            if CONTINUATION in at:  # `leading_to` may ask for less than nothing, or more than all
-                after[CONTINUATION] = np.clip(after[CONTINUATION], _EDGE, 1 - _EDGE)
             return {**after, **kept}, hidden.log_likelihood + prior
 
         def tell(log_posterior: float) -> None:
@@ -168,7 +155,7 @@ class EM:
             return self
         means = {name: np.asarray(beta.mean) for name, beta in self.betas(priors).items()}
         weak = {name: Beta(_FAINT * mean, _FAINT * (1 - mean)) for name, mean in means.items()}
-        return EM(self.model, self.tails, weak, self.say, self.shared)
+        return EM(self.model, self.tails, weak, self.say)
 
     def fit_jointly(
         self, here: Parameters, priors: Regressions, rounds: int = _REFITS, *, still: bool = False
@@ -193,12 +180,6 @@ class EM:
         each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in betas.items()}
         course = (found.trace, found.rounds, found.converged)
         return FitResult(tables, {}, *course, info, cautions, priors=each)
-
-    def leading_to(self, here: Parameters) -> Beta:
-        """The prior of the continuation, as strong as the uniform one, under which EM leads to the one that is here."""
-        won, tried = self.counts(here)[CONTINUATION]
-        a = here[CONTINUATION] * (tried + UNIFORM.strength) - won
-        return Beta(a, UNIFORM.strength - a)
 
     def known(self, here: Parameters) -> dict[str, Floats]:
         """[documents + 1] effective observations behind each entry, without the prior, by the diagonal information.

@@ -136,12 +136,11 @@ class ContinuationFit:
     jacobian: Floats | None = None
 
     @classmethod
-    def of(cls, whole: EM, here: Parameters, priors: Regressions, *, known: bool = False) -> ContinuationFit:
+    def of(cls, whole: EM, here: Parameters, priors: Regressions) -> ContinuationFit:
         """The continuation, learnt with a weak prior of each document around the mean of those at its logged ranks.
 
         A prior of its true strength would mistake what ranks say of documents for examination wherever it is not quite
-        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves;
-        known: they are those of `priors`.
+        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves.
         """
         whole.say(f"{whole.model.name}: how far users read")
         held_out = whole.model.second(here) is not None
@@ -149,9 +148,8 @@ class ContinuationFit:
             found, jacobian = solved(whole, here, TIGHT) if held_out else (whole.climbed(here, {}).parameters, None)
             return cls(whole, found, priors, whole.priors, jacobian)
         begun = here[CONTINUATION]
-        if not known:
-            here = whole.climbed(here, {}, TIGHT).parameters
-            _, priors = whole.fit_jointly(here, priors, FIRST, still=True)
+        here = whole.climbed(here, {}, TIGHT).parameters
+        _, priors = whole.fit_jointly(here, priors, FIRST, still=True)
         em = whole.weakly(priors)
         if not held_out:
             return cls(em, em.climbed(here, {}).parameters, priors, whole.priors)

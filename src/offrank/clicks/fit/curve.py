@@ -139,13 +139,12 @@ def fit_curve(
     counts: ClickCounts,
     pooled: Pooled,
     *,
-    start: Floats | None = None,
     tolerance: float = 1e-6,
     say: Callable[[float], object] = lambda _: None,
 ) -> ExaminationCurve:
     """The examination of each cell relative to that of the first.
 
-    start: [cells] initial values. tolerance: of the logarithm.
+    tolerance: of the logarithm.
     """
     cells = len(pooled.log)
     if cells == 1:
@@ -153,7 +152,7 @@ def fit_curve(
     first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
     entries = (first, *counts.numbers())
     target, shape = pooled.log[1:], pooled.shape[1:, 1:]
-    log = target if start is None else np.log(start[1:] / start[0])
+    log = target
     share, variance, converged, taken = np.empty(0), 0.0, False, 0
     for taken in range(1, _ROUNDS + 1):
         here = _moments(entries, pooled, log)

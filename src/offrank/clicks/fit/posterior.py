@@ -232,20 +232,19 @@ def fit_attractions(
     prior: Beta | PriorDesign,
     begin: PriorRegression | None = None,
     *,
-    at: Floats | None = None,
     others: Sequence[Floats] = (),
     tolerance: float = 1e-5,
     say: Callable[[str], object],
 ) -> Attractions:
     """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
 
-    prior: given, or the design of its regression. begin, at: initial values of a fitted prior, and of the chances;
-    others: further ones of the chances, from each of which the same is learnt; the likeliest end is kept.
+    prior: given, or the design of its regression. begin: initial values of a fitted prior. others: of the
+    chances, besides the centers, from each of which the same is learnt; the likeliest end is kept.
     tolerance: learning stops where no number has a slope of more than 300 times this, in units of standard errors.
 
     Of many documents, some suffice for the prior, and for initial values of the chances.
     """
-    learnt, known = len(curves.center) > 0, None
+    learnt, at, known = len(curves.center) > 0, None, None
     every = _every(counts) if learnt or isinstance(prior, PriorDesign) else 1
     if every > 1:
         part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, PriorDesign) else prior

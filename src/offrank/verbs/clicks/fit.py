@@ -37,7 +37,7 @@ def fit_clicks(
 
     Parameters:
         log: From `read_log`, or anything that it takes, with slates and clicks.
-        model: pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ... Or a `ClickModel`.
+        model: pbm, ubm, dbn, ccm ... Or a `ClickModel`.
         path: The file to write. In JSON; packed, by a name that ends in `.npz`.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
         by: The queries; auto: `query` where there is one; none: items alone. A column; None in Python. Otherwise a
