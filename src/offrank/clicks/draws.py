@@ -70,7 +70,7 @@ def total_strength(learnt: FitResult, table: str) -> Floats:
 
 
 def draw_tables(learnt: FitResult, rng: np.random.Generator) -> Parameters:
-    """All tables, drawn once from their joint posterior; weights that sum to one, with loadings alone, still do."""
+    """All tables, drawn once from their joint posterior."""
     ranks = {loading.shape[-1] for loading in learnt.loadings.values()}
     z = rng.standard_normal(max(ranks, default=0))
     found = dict(learnt.parameters)
@@ -85,7 +85,5 @@ def draw_tables(learnt: FitResult, rng: np.random.Generator) -> Parameters:
             # An entry of 1 has seen `strength` observations without exception.
             b = np.where(value < 1, (1 - value) * strength, 1.0)
             value = np.where(value > 0, rng.beta(np.maximum(value * strength, 1e-9), np.maximum(b, 1e-9)), 0.0)
-        elif abs(found[name].sum() - 1.0) < 1e-9:
-            value = value / value.sum()
         found[name] = value
     return found
