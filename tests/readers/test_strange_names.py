@@ -39,6 +39,13 @@ def test_counts_of_what_people_do_are_clicks_if_they_are_called_so(name: str, ca
     assert isinstance(found, UnreadTable) != called
 
 
+def test_how_long_it_took_is_no_count_of_what_people_do() -> None:
+    form = Form(names={"click": "streamed"})
+    table = written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2))
+    played = np.random.default_rng(3).integers(1, 200_000, len(table)) * (np.arange(len(table)) % 3 == 0)
+    assert _read_as(table.append_column("ms_played", pa.array(played)))["click"] == "streamed"
+
+
 def test_of_two_such_flags_one_is_asked_for() -> None:
     form = Form(pool=False, names={"click": "tapped"})
     table = written(wide_log(np.random.default_rng(1)), form, np.random.default_rng(2))

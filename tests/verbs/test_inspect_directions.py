@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import offrank
+from offrank.errors import NoOverlapError
 from offrank.verbs.inspect import inspect
 
 ITEMS, SLOTS, ROWS = 6, 3, 1500
@@ -61,3 +62,37 @@ def test_ranks_from_1_put_the_lowest_first(first: int, sorts: str) -> None:
     assert found.next is not None
     assert found.next.target == sorts
     assert ("does not show whether" in str(found)) == (first == 0)
+
+
+@pytest.mark.parametrize("law", ["shuffled", "interleaved"])
+def test_what_is_made_of_sorted_scores_is_judged_in_their_direction(law: str) -> None:
+    """The other way round they show nothing that was logged."""
+    rng, rows = np.random.default_rng(4), []
+    for number in range(1200):
+        scores = np.random.default_rng(number % 30).gamma(2, 400, (2, 8)).round(1)
+        far, price = np.argsort(scores, axis=1).tolist()
+        order = [*rng.permutation(far[:2]).tolist(), *far[2:]]
+        if law == "interleaved":
+            order = []
+            while len(order) < SLOTS:
+                for team in (far, price) if rng.random() < 0.5 else (price, far):
+                    order.append(next(item for item in team if item not in order))
+        clicks = (rng.random(SLOTS) < 0.3).astype(int).tolist()
+        shown = {"query": f"q{number % 30}", "slate": order[:SLOTS], "candidates": [*range(8)], "clicks": clicks}
+        named = zip(("far", "price")[: 1 + (law == "interleaved")], scores.tolist(), strict=False)
+        rows.append(shown | dict(named))
+    found = inspect(rows)
+    assert isinstance(found, offrank.Inspection)
+    assert str(found.logging.policy).startswith(f"{law}(top(far, ascending=True)")
+    assert "no-overlap" not in (found.declined or "")
+    assert law == "interleaved" or (found.next is not None and found.next.target == "top(far, ascending=True)")
+
+
+def test_a_target_without_overlap_ends_no_inspection(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_overlap(_question: Any) -> None:
+        raise NoOverlapError("top(score) never shows what was logged", "log more randomly")
+
+    monkeypatch.setattr("offrank.inspection.suggestion.answered", without_overlap)
+    found = inspect(drawn(0, 0.0))
+    assert isinstance(found, offrank.Inspection)
+    assert (found.next, found.declined) == (None, "top(score) never shows what was logged.")

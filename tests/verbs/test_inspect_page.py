@@ -63,3 +63,23 @@ def test_without_repeated_contexts_nothing_is_said_of_an_order_that_follows_no_s
     assert "follows none of its scores, and fits uniform, but this log cannot prove it" in page
     assert "nothing shows that this log is random" not in page
     assert "Without randomness" not in page
+
+
+def test_the_probability_of_each_slot_has_the_shape_of_a_score() -> None:
+    columns, chance = table(300), np.full((300, 4), 0.3).tolist()
+    slots = {"shown": columns["slate"], "opened": columns["clicks"], "p": chance, "weight": chance}
+    page = " ".join(str(offrank.inspect(pa.table(slots))).split())
+    assert 'If p is the slot_propensity, use columns={"slot_propensity": "p"}' in page
+    assert "weight is the" not in page
+
+
+@pytest.mark.parametrize(("kind", "status"), [(pa.float64(), "not contradicted"), (pa.string(), "agrees")])
+def test_a_map_of_numbers_that_is_not_read_may_be_what_drew_the_log(kind: pa.DataType, status: str) -> None:
+    rng = np.random.default_rng(2)
+    rows = {"slate": [rng.permutation(4).tolist() for _ in range(600)], "clicks": [[1, 0, 0, 0], [0, 1, 0, 0]] * 300}
+    beside = {
+        "gains": pa.array([[("0", 1.0)]] * 600, pa.map_(pa.string(), pa.float64())).cast(pa.map_(pa.string(), kind))
+    }
+    found = offrank.inspect(pa.table(rows | beside))
+    assert (found.logging.policy, found.logging.status) == ("uniform", status)
+    assert "gains is a map, which is not read" in " ".join(str(found).split())

@@ -327,7 +327,10 @@ def _use(column: LogColumn, seen: Inspection) -> str:
 def _remarks(seen: Inspection) -> Iterator[str]:
     """Say which option would make a column that is not read what its name promises, and why a column is no score."""
     for column in seen.columns:
-        if column.like:
+        if column.type.startswith("map<"):
+            keys = "write its keys as a list candidates, and its values, in the same order, as a list beside it"
+            yield f"{column.name} is a map, which is not read: {keys}."
+        elif column.like:
             named = ColumnNames({column.like: column.name})
             filled = Wording("If {} is a score, write a number for each candidate in every row.", column.name)
             asked = Wording("If {} is the {}, use {}.", column.name, column.like, named)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AbilityError, ColumnError
+from ..errors import AbilityError, ColumnError, NoOverlapError
 from ..evaluation.answer import answered
 from ..evaluation.question import Question, planned
 from ..findings.verdict import Verdict
@@ -57,7 +57,10 @@ def suggestion(
         if not asked or len(answers) == len(names):
             break
         plan = planned([*names], logging, [*asked])
-        answers = answered(Question(log=source, plan=plan, spec=IntervalSpec(cluster=AUTO), **how)).verdicts
+        try:
+            answers = answered(Question(log=source, plan=plan, spec=IntervalSpec(cluster=AUTO), **how)).verdicts
+        except NoOverlapError as error:
+            return {"declined": f"{error.message}."}
         first = next((name for name in names if answers[name].usable), None)
         if first is not None:
             return {"next": questions[first]}
@@ -103,7 +106,8 @@ def _targets(
     direction is known; of any other the highest comes first. places: those of which the lowest does.
     """
     drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.reads("log_prob").scores]
-    scores = [Top(name, ascending=name in places or (law.ascending and name in directed)) for law, name in drawn]
+    turned = {name for law, name in drawn if law.ascending and name in directed}  # by the law of that column alone
+    scores = [Top(name, ascending=name in places or name in turned) for _, name in drawn]
     last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADE_NAMES or share == 1)}
     new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]

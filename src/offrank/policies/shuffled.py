@@ -63,6 +63,10 @@ class Shuffled(Spelled, Policy):
         """The columns that this ability reads."""
         return self.base.reads(ability)
 
+    @property
+    def ascending(self) -> bool:  # type: ignore[override]  # that of its base
+        return self.base.ascending
+
     def fills_slots(self, contexts: Contexts) -> Booleans:
         """[n] whether the base does."""
         found = self.base.fills_slots(contexts)

@@ -83,12 +83,12 @@ def describe_columns(log: Source, progress: Progress | None = None) -> tuple[Log
     for name in log.table.names:
         holding_for = (use for use in COLUMN_USES if rows and holds[name, use] >= HOLDS * rows)
         use = "group" if name in plain else next(holding_for, "")
-        near = next(
-            (role for role in known if name.lower() in DICTIONARY.get(f"LIKE_{role.upper()}", ()) and role not in own),
-            "",
-        )
+        called = name.lower().rpartition(".")[2] if use == "score" else name.lower()
+        able = (role for role in known if role not in own and (role != "slot_propensity" or use == "score"))
+        near = next((role for role in able if called in DICTIONARY.get(f"LIKE_{role.upper()}", ())), "")
         fits = (what for what, least in _MAY_BE.items() if rows and not use and holds[name, what] >= least * rows)
-        like = "" if name in role_of else near or next(fits, "")
+        map_of_numbers = "score" if pa.types.is_map(types[name]) and is_number(types[name].item_type) else ""
+        like = "" if name in role_of else near or next(fits, map_of_numbers)
         shown = _samples(first.data, name)
         columns.append(LogColumn(name, type_in_words(types[name]), role_of.get(name, use), like, shown))
     return tuple(columns)

@@ -146,12 +146,15 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
         roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
         roles.noted("click", columns[str(chosen)].data.type)
         return True
-    flags = {
-        name: numbers
-        for name, numbers in held.items()
-        if {*np.unique(numbers)} == {0.0, 1.0} or (numbers.any() and names.closeness("used", name) >= 2)
-    }
+    flags = {name: numbers for name, numbers in held.items() if {*np.unique(numbers)} == {0.0, 1.0}}
+    counts = {name: one for name, one in held.items() if names.closeness("used", name) >= 2 and _counted(one)}
+    flags = flags or counts
     return roles.deed("click", flags, "flag", lambda name: _behaves(roles, held[name], name, columns, run))
+
+
+def _counted(numbers: Floats) -> bool:
+    """Whether numbers count deeds, most of which are done once, not how long one took."""
+    return bool(numbers.any()) and float((numbers[numbers > 0] == 1).mean()) > 0.5
 
 
 def _behaves(roles: Roles, held: Floats, name: str, columns: Mapping[str, Column], run: Positioned) -> bool:
