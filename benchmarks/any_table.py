@@ -24,8 +24,7 @@ def roles_read(table: pa.Table) -> dict[str, str] | None:
     except OffrankError:
         return None
     assert isinstance(log, WideLog | LongLog)
-    found = {} if log.description is None else log.description.roles
-    return {role: one.column for role, one in found.items()}
+    return {role: one.column for role, one in log.description.roles.items()}
 
 
 def outcome(seed: int) -> str:

@@ -40,7 +40,7 @@ def read(table: Any, columns: dict[str, str] | None = None) -> tuple[WideLog | L
     """The log that a table is read as, and how its columns were found."""
     log = offrank.read_log(table, columns)
     assert isinstance(log, WideLog | LongLog)
-    assert log.description is not None
+    assert log.description.layout != "none"
     return log, log.description
 
 
@@ -87,6 +87,7 @@ def test_what_was_found_reproduces_the_reading(seed: int) -> None:
     log, found = read(table)
     again = offrank.read_log(table, found.columns)
     assert again == log
+    assert again.description.groups == log.description.groups
     assert answers(again) == answers(log)
 
 
@@ -220,7 +221,7 @@ def test_two_positions_with_names_that_fit_as_well_are_asked_for() -> None:
 def test_our_own_names_are_read_without_a_look() -> None:
     log = offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0]}])
     assert isinstance(log, WideLog)
-    assert log.description is None
+    assert log.description.layout == "none"
 
 
 def test_a_text_that_is_no_position_breaks_a_rule_in_its_row() -> None:

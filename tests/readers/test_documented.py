@@ -116,7 +116,7 @@ def test_columns_that_are_made_of_others_are_found_beside_the_documented_ones(tm
     assert f"\n  {made}" in repr(offrank.read_log(tmp_path / "log.parquet"))
 
 
-OTHERS = ("csv_json", "databases", "dataset", "detect", "exposures", "formats", "long", "opening", "spark", "streams")
+OTHERS = ("csv_json", "databases", "dataset", "described", "formats", "joining", "long", "opening", "spark", "streams")
 
 
 @pytest.mark.turns(3)

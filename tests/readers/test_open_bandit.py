@@ -104,6 +104,6 @@ def test_a_copy_of_the_log_alone_is_known_and_has_an_item_for_each_affinity(tmp_
     text = "item_id,position,click,propensity_score,user-item_affinity_0,user-item_affinity_1\n1,2,0,0.25,0.0,0.0\n"
     (tmp_path / "copy.csv").write_text(text, encoding="utf-8")
     log = offrank.read_log(tmp_path / "copy.csv")
-    assert log.description is not None
+    assert log.description.layout != "none"
     assert log.description.format == "open_bandit(n_items=2)"
     assert offrank.evaluate(log, "uniform", estimators="ips")["ips"].mean_weight == 0.5 / 0.25

@@ -11,7 +11,7 @@ import pytest
 
 import offrank
 from offrank.readers.conversions import click_numbers
-from offrank.readers.roles.names import closeness
+from offrank.readers.names import closeness
 
 LISTS, SLOTS, POOL = 120, 4, 9
 RNG = np.random.default_rng(26)

@@ -35,7 +35,7 @@ from tests.readers.standards import (
 def test_it_is_known_and_answers_as_our_own_form(name: str, tmp_path: Path) -> None:
     source, logging, own = MAKERS[name](tmp_path)
     log = offrank.read_log(source)
-    assert log.description is not None
+    assert log.description.layout != "none"
     assert str(log.description.format).partition("(")[0] == name.split(maxsplit=1)[0]
     assert numbers(log, logging) == pytest.approx(numbers(own, logging), rel=1e-12)
 
@@ -102,7 +102,7 @@ def test_clicks_of_finn_on_other_items_are_counted() -> None:
     """Of a slate that holds nothing but the item for no click nothing was shown; 2 may stand twice, and counts once."""
     slates, clicked = [[1, 5, 6], [1, 2, 2], [1, 0, 0], [1, 7, 0]], [9, 2, 1, 1]
     log = offrank.read_log(pa.table({"userId": [1, 2, 3, 4], "slate": slates, "click": clicked}))
-    assert log.description is not None
+    assert log.description.layout != "none"
     assert log.description.format == "finn_slates"
     rows = pa.Table.from_batches([piece.data for piece in log.table.pieces(0, ("slate", "clicks"))])
     assert rows.to_pydict() == {"slate": [[5, 6], [2, 2], [7]], "clicks": [[0, 0], [1, 0], [0]]}

@@ -10,15 +10,15 @@ import offrank
 from benchmarks._strangers import Form, wide_log, written
 from offrank.inspection.unread_table import UnreadTable
 from offrank.readers.long import LongLog
+from offrank.readers.names import closeness
 from offrank.readers.roles.columns import like_clicks
-from offrank.readers.roles.names import closeness
 from offrank.readers.wide import WideLog
 
 
 def _read_as(table: pa.Table) -> dict[str, str]:
     log = offrank.read_log(table)
     assert isinstance(log, WideLog | LongLog)
-    assert log.description is not None
+    assert log.description.layout != "none"
     return {role: one.column for role, one in log.description.roles.items()}
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
-from ..readers.roles.names import words_of
+from ..readers.names import words_of
 from ..sums.base import Fold
 
 Kind = Literal["outcome", "doubtful", ""]

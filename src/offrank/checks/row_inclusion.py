@@ -21,7 +21,7 @@ from ..log._kernels import click_sums
 from ..log.batch import Floats, LogBatch
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Needs, Source, engine_of, has, is_read_once
-from ..readers.roles.names import CALLED, closeness
+from ..readers.names import CALLED, closeness
 from ..readers.tables import first_rows, schema_of
 from ..sums.base import Fold
 

@@ -175,15 +175,15 @@ def source(log: str | list[str], options: dict[str, Any]) -> Any:
         "invalid": "skip" if options["skip_invalid"] else "raise",
         "duplicates": options.get("duplicates"),
     }
-    found = offrank.read_log(log, **how, **reading_of(options))
-    for what in () if options.get("quiet") else getattr(found, "left_out", ()):
+    found: Any = offrank.read_log(log, **how, **reading_of(options))
+    told = None if options.get("quiet") else found.description
+    for what in () if told is None else told.left_out:
         if not what.startswith(rules.NO_TABLE):  # which are told together
             echo(f"left out: {what}", err=True)
     if isinstance(log, list) or os.path.isdir(log):  # noqa: PTH112  a query may be longer than any name
         tell_unread(log, options)
-    described = getattr(found, "description", None)
-    if described is not None and not options.get("quiet"):
-        echo(described.said, err=True)
+    if told is not None and told.layout != "none":
+        echo(told.said, err=True)
     return found
 
 

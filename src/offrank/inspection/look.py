@@ -65,9 +65,9 @@ def look(
 
 def _read_wrongly(source: Source, error: OffrankError, found: Described | None) -> bool:
     """Whether how a table was read may be at fault where its rows cannot be read. found: what it is, if it is known."""
-    told = source.description if isinstance(source, WideLog | LongLog) else None
+    told = source.description if isinstance(source, WideLog | LongLog) else Description()
     empty = isinstance(error, EmptyLogError)
-    if told is not None and (told.format or empty):
+    if told.format or (told.layout != "none" and empty):
         return True
     shape = found.description if empty and found is not None else None
     return shape is not None and bool(shape.instead) and shape.layout != "none"  # else the error tells what rows break
@@ -81,20 +81,19 @@ def _looked(
     Raises:
         LogError: no row is valid, or a table of a named standard cannot be read.
     """
-    sample, found = None, None
+    sample, found = None, Description()
     if isinstance(source, WideLog | LongLog):
         found = source.description
         said = {**said, "checksums": has_checksums(source.table)}
         source, sample = sampled(replace(source, invalid="skip"), sample_above)
     seen, law, rows = look_through(source, how)
-    logging = logging or (found.logging if found is not None else "") or None
+    logging = logging or found.logging or None
     if logging is not None and (logging != seen.logging.named or not seen.logging.known):
         said_law = repr(policy(logging))
         if not any(one.against and repr(one.policy) == said_law for one in seen.drawn):  # which the log contradicts
             seen = replace(seen, logging=replace(seen.logging, policy=said_law, confirmed=True))
     seen = replace(seen, sample=sample, **said)
-    if found is not None:
-        seen = replace(seen, format=found.format or seen.format, read_as=found.said)
+    seen = replace(seen, format=found.format or seen.format, read_as=found.said)
     seen = replace(seen, first_broken=_first_broken(source, seen) if seen.broken else "")
     return replace(seen, **suggestion(seen, law, source, rows, how)) if seen.logging.seen else seen
 
@@ -115,7 +114,7 @@ def _first_broken(source: Source, seen: Inspection) -> str:
 
 def _told_by_shape(source: Source, found: Described) -> dict[str, str] | None:
     """Return the columns of a long table by role as its shape tells, where its names misled; None if not sure."""
-    shape = found.description if isinstance(source, LongLog) and source.description is None else None
+    shape = found.description if isinstance(source, LongLog) and source.description.layout == "none" else None
     if shape is None or not (shape.settled and shape.columns):
         return None
     return {role: one.column for role, one in shape.roles.items()}

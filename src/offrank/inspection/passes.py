@@ -39,7 +39,7 @@ from ..policies.uniform import Uniform
 from ..readers.description import Layout
 from ..readers.log_columns import LogColumn, describe_columns
 from ..readers.long import LongLog
-from ..readers.roles.names import parts, words_of
+from ..readers.names import DICTIONARY, parts, words_of
 from ..readers.sampling import HeldTable
 from ..readers.unfolding import RankedTable, Tokens, UnfoldedTable
 from ..readers.wide import WideLog
@@ -50,10 +50,8 @@ from .result import Inspection
 
 _MOST_ARMS = 12
 """Columns that are looked at, for which may say which ranker was used."""
-_ARM = re.compile(
-    "arm|variant|variation|bucket|group|experiment|treatment|ranker|policy|model|algo|version|system", re.IGNORECASE
-)
-_SERVED = re.compile("(ab_?|test_?)*(arm|variant|variation|bucket|treatment|(test_)?group)(_id|_name)?", re.IGNORECASE)
+_ARM = re.compile("|".join(DICTIONARY["RANKED_BY"]), re.IGNORECASE)
+_SERVED = re.compile(f"(ab_?|test_?)*({'|'.join(DICTIONARY['VARIATION'])}|group)(_id|_name)?", re.IGNORECASE)
 """Names of columns that tell arms by themselves."""
 _REAL = re.compile("float|double|decimal|half")
 
@@ -188,9 +186,8 @@ def _read(
 
 def _layout(source: Source) -> Layout:
     """Return the shape of the table that a log is read from."""
-    described = source.description if isinstance(source, WideLog | LongLog) else None
-    if described is not None and described.format is not None:
-        return described.layout
+    if isinstance(source, WideLog | LongLog) and source.description.format is not None:
+        return source.description.layout
     if not isinstance(source, WideLog):
         return "long" if isinstance(source, LongLog) else "wide"
     table = source.table.table if isinstance(source.table, RankedTable) else source.table

@@ -19,12 +19,11 @@ from ..policies.ranking import Ranking
 from ..policies.registry import policy
 from ..policies.top import Top
 from ..policies.uniform import Uniform
+from ..readers.names import words_of
 from ..sums.sampled import SampledRows
 from .passes import HowRead, used
 from .result import Inspection, Next
 
-GRADE_NAMES = ("grade", "grades", "label", "labels", "relevance")
-"""Names of numeric candidate columns that are unlikely to be a ranker's scores."""
 _TRIED = 4
 """Targets that are tried before one is suggested."""
 
@@ -108,7 +107,7 @@ def _targets(
     drawn = [(one.policy, name) for one in seen.drawn for name in one.policy.reads("log_prob").scores]
     turned = {name for law, name in drawn if law.ascending and name in directed}  # by the law of that column alone
     scores = [Top(name, ascending=name in places or name in turned) for _, name in drawn]
-    last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADE_NAMES or share == 1)}
+    last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in words_of("GRADE") or share == 1)}
     new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(used(seen.columns, "ranking"))]
     rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]

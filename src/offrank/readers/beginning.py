@@ -35,11 +35,7 @@ class Beginning(Opened):
         return self._looked[1]
 
     def unfolded(self, said: Mapping[str, str]) -> Table:
-        """Return the source as a plain table. said: the roles that were given.
-
-        Raises:
-            OffrankError: it is none.
-        """
+        """Return the source as a plain table, or raise an `OffrankError`. said: the roles that were given."""
         return unfolded(self.stored, said, self._few_rows)
 
     def _few_rows(self, table: Table, *which: Any) -> pa.Table:
@@ -59,11 +55,6 @@ class Beginning(Opened):
     def names(self) -> tuple[str, ...]:
         """The columns; none where it is no table."""
         return () if self.table is None else self.table.names
-
-    @property
-    def named(self) -> str:
-        """Where the table is."""
-        return "" if self.table is None else self.table.describe()
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -10,10 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wording import ColumnNames, Wording
-from . import flat
+from . import flat, names
 from .computed_columns import DerivedTable
 from .description import Unsettled
-from .roles import names
 from .roles.columns import BY_CHANCE, FEW, Column, is_constant, of_values
 from .roles.runs import positioned
 from .tables import Table

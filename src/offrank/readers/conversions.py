@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,17 +15,12 @@ from numpy.typing import NDArray
 from ..errors import ColumnError
 from . import flat
 from .json_text import BadCell
+from .names import words_of
 
-ClicksAs = Literal["numbers", "values", "filled", "items"]
-"""How clicks are written: as numbers; as values that tell it each, such as times, yes and no; the same, but empty where
-nothing was clicked; or as the ids of the items that were clicked, or the id of the only one."""
 Converted = Callable[[pa.Array], pa.Array]
-YES = frozenset({"yes", "y", "true", "t", "click", "clicked", "on", "x"})
-YES |= {"ja", "j", "oui", "si", "s\u00ed", "sim", "\u662f"}
-NO = frozenset({"", "no", "n", "false", "f", "none", "null", "nan", "na", "n/a", "-", "nat", "noclick", "no_click"})
-NO |= {"no click", "not clicked", "not_clicked", "unclicked", "off", "nein", "non", "n\u00e3o", "nao", "\u5426"}
-_NOTHING = frozenset({"", "none", "null", "nan", "na", "n/a", "-", "nat"})
-"""Of these, what says that nothing is there rather than no."""
+_YES, _NOTHING = words_of("YES"), {"", *words_of("NOTHING")}
+_SAYS_NO = words_of("NO") | {word.replace("_", " ") for word in words_of("NO")}
+_NO = _SAYS_NO | _NOTHING
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 _ORDINAL = re.compile(
     r"(?:#|no\.? ?|nr\.? ?|pos(?:ition)?[ _-]?|rank[ _-]?|slot[ _-]?)?0*(\d{1,9})(?:st|nd|rd|th|\.0*)?"
@@ -44,7 +38,7 @@ def click_numbers(column: pa.Array) -> pa.Array:
     Of a time, each value is a click and null is none. Of text, so is an id or a time, and `yes` and `no` are what they
     say; anything else is -1, which breaks a rule.
     """
-    if is_temporal(column.type):
+    if pa.types.is_temporal(column.type):
         return column.is_valid().cast(pa.float64())
     return _of_texts(column, _click, 0.0)
 
@@ -54,7 +48,7 @@ def yes_or_no(column: pa.Array) -> pa.Array:
     if not is_text(column.type):
         return column
     said = pc.utf8_lower(flat.plain_column(column).cast(pa.large_string()))
-    yes, no = (pc.is_in(said, pa.array(sorted(words), pa.large_string())) for words in (YES, NO - _NOTHING))
+    yes, no = (pc.is_in(said, pa.array(sorted(words), pa.large_string())) for words in (_YES, _SAYS_NO))
     known = bool(len(said) > said.null_count) and pc.all(pc.or_(pc.or_(yes, no), said.is_null())).as_py()
     return pc.if_else(said.is_valid(), yes.cast(pa.float64()), None) if known else column
 
@@ -81,7 +75,7 @@ def clicks_from_ids(
         each = flat.lists(clicked, name)
         there = ~np.asarray(pc.fill_null(is_none(values := flat.plain_column(each.values)), False))
         ends = np.append(0, np.cumsum(there))[np.append(0, np.cumsum(each.lengths))]
-        ways += [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values.filter(pa.array(there)))]
+        ways += [flat.lists_between(values.filter(pa.array(there)), ends)]
     begins = shown.begins
     numbers, other = np.zeros(int(shown.lengths.sum())), np.ones(len(begins), np.bool_)
     for way in ways:  # the first in which all ids of a row stand in its slate
@@ -107,10 +101,8 @@ def clicks_of_items(
     if pa.types.is_floating(clicked.type) and flat.id_kind(items.type) == "whole numbers":
         clicked = clicked.cast(items.type, safe=False)  # other libraries make fractions of them where some are missing
     ends, row = np.append(starts, len(items)), np.repeat(np.arange(len(starts)), np.diff(starts, append=len(items)))
-    each = pa.LargeListArray.from_arrays(pa.array(np.arange(len(items) + 1)), items)
-    of_lists = pa.LargeListArray.from_arrays(pa.array(ends), items)
-    own, others = clicks_from_ids(clicked, "", each, "")
-    shared, outside = clicks_from_ids(clicked.take(pa.array(starts)), "", of_lists, "")
+    own, others = clicks_from_ids(clicked, "", flat.lists_between(items, np.arange(len(items) + 1)), "")
+    shared, outside = clicks_from_ids(clicked.take(pa.array(starts)), "", flat.lists_between(items, ends), "")
     by_list = np.bincount(row, others, len(starts)) > 0
     nested = pa.types.is_nested(clicked.type)
     same = np.asarray(pc.fill_null(pc.list_value_length(clicked), 0)) if nested else flat.id_codes(clicked, "")
@@ -136,14 +128,13 @@ def lists_of_one(column: pa.Array) -> pa.Array:
     """Return a list per value, empty where there is none: null, -1, or a text that says so."""
     column = flat.plain_column(column)
     column = pc.if_else(is_none(column), pa.scalar(None, column.type), column)
-    ends = np.append(0, np.cumsum(~flat.nulls(column)))
-    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), column.drop_null())
+    return flat.lists_between(column.drop_null(), np.append(0, np.cumsum(~flat.nulls(column))))
 
 
 def is_none(column: pa.Array) -> pa.Array:
     """Return which ids stand for none."""
     if is_text(column.type):
-        return pc.is_in(pc.utf8_lower(column.cast(pa.large_string())), pa.array(sorted(NO), pa.large_string()))
+        return pc.is_in(pc.utf8_lower(column.cast(pa.large_string())), pa.array(sorted(_NO), pa.large_string()))
     signed = pa.types.is_signed_integer(column.type)
     return pc.equal(column, -1) if signed else pa.array(np.zeros(len(column), np.bool_))
 
@@ -204,11 +195,6 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def is_temporal(kind: pa.DataType) -> bool:
-    """Whether a type is one of times or dates."""
-    return bool(pa.types.is_temporal(kind))
-
-
 def _of_texts(column: pa.Array, read: Callable[[str], float | None], missing: float | None) -> pa.Array:
     """Return the number that each text stands for."""
     if not is_text(column.type):
@@ -223,8 +209,8 @@ def _of_texts(column: pa.Array, read: Callable[[str], float | None], missing: fl
 
 def _click(text: str) -> float:
     """Return the click that a text tells of; -1 if it tells of none and of no absence."""
-    if text in NO or text in YES:
-        return float(text in YES)
+    if text in _NO or text in _YES:
+        return float(text in _YES)
     if _NUMBER.fullmatch(text):
         return float(text)
     return 1.0 if sum(letter.isdigit() for letter in text) > 1 else -1.0
@@ -235,4 +221,4 @@ def _position(text: str) -> float | None:
     found = _ORDINAL.fullmatch(text)
     if found:
         return float(found[1])
-    return None if text in NO else NO_POSITION
+    return None if text in _NO else NO_POSITION

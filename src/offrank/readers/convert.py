@@ -247,19 +247,16 @@ def _of_rows(piece: Piece, rows: NDArray[np.uint64]) -> Piece:
 def _with_numbers(data: pa.RecordBatch, log: WideLog) -> pa.RecordBatch:
     """Return the same rows with clicks as numbers beside the slate, where they were written in another way."""
     name, slate = (log.renamed.get(role, role) for role in ("clicks", "slate"))
-    if log.clicks_as == "numbers" or name not in data.schema.names:
+    if log.description.clicks_as == "numbers" or name not in data.schema.names:
         return data
     column = data.column(name)
-    if log.clicks_as == "values" and not _of_text(column.type):
+    if log.description.clicks_as == "values" and not _of_text(column.type):
         return data
-    if log.clicks_as == "items":
+    if log.description.clicks_as == "items":
         found, _ = conversions.clicks_from_ids(column, name, data.column(slate), slate)
     else:
         found = conversions.click_lists(column, name)
-    offsets = np.append(0, np.cumsum(found.lengths))
-    places = np.repeat(found.starts - offsets[:-1], found.lengths) + np.arange(offsets[-1])
-    numbers = np.nan_to_num(np.asarray(found.values)[places])
-    clicks = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), pa.array(numbers))
+    clicks = flat.lists_of(np.nan_to_num(np.asarray(found.values)[found.at]), found.lengths)
     return data.set_column(data.schema.get_field_index(name), name, clicks)
 
 

@@ -21,7 +21,7 @@ from ..log.source import Needs
 from ..log.texts import Texts
 from . import conversions, flat
 from .computed_columns import in_lists
-from .conversions import ClicksAs
+from .description import ClicksAs
 from .features import sparse_features, square_lists
 from .flat import Lists
 from .tables import Piece

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -19,24 +19,22 @@ from . import flat
 from .beginning import Beginning
 from .column_sets import told_of_all
 from .composite_ids import asked_of_pages, composed, composed_rows, ids_together, of_pages
-from .conversions import ClicksAs
-from .description import Description, RoleEvidence, Unsettled
-from .exposures import with_exposures
+from .description import ClicksAs, Description, RoleEvidence, Unsettled
 from .files import folders_in
 from .formats.registry import READERS, Reader
+from .joining import ExposedLists, free_name
 from .long import LongLog
+from .names import CALLED, SURE_FIT, closeness, may_group
 from .opening import SUFFIXES, passed_over, sound
-from .refusal import not_joined, not_understood
 from .roles import long, wide
 from .roles.clicked_index import clicks_of_places, column_of, spelled
 from .roles.columns import groups_of
-from .roles.names import CALLED, closeness, may_group
 from .row_filter import filtered
 from .sampling import scattered_roles
 from .tables import FIRST_ROWS, Table, all_pieces, few_rows, first_rows, may_be_null, once_only, refuse_mixed
 from .unfolding import UnfoldedTable, in_order, unfolded
 from .wide import ReadOptions, WideLog, lacks_candidates
-from .without_slates import lacks_lists
+from .without_slates import exposure_columns, lacks_lists, not_joined, not_understood
 
 _Log = WideLog | LongLog
 _IDS = ("slate", "candidates", "impression", "item")
@@ -94,11 +92,7 @@ class Described:
         return scattered_roles(table, rows, said) or best
 
     def log(self) -> Source:
-        """Open it.
-
-        Raises:
-            OffrankError: as `read_log` does.
-        """
+        """Open it; raise an `OffrankError` as `read_log` does."""
         found, where = self._log(), self.how.where
         return found if where is None else replace(found, where=" ".join(where.split()))
 
@@ -110,7 +104,7 @@ class Described:
             return self._by_reader(chosen)
         if not (chosen is None or isinstance(chosen, str)):
             raise UsageError(f"format is {chosen!r}, which is not a reader", "name a format, or give a `Reader`")
-        beginning = with_exposures(self.beginning)
+        beginning = _with_exposures(self.beginning)
         this = self if beginning is self.beginning else replace(self, beginning=beginning)
         opened: _Log | OffrankError
         try:
@@ -127,21 +121,23 @@ class Described:
         known = self.standard if lacking or not self.said else None
         if known is not None and (known.general or not self.said):
             log = self._by_reader(known)
-            return replace(log, description=log.description or Description(known.layout, format=repr(known)))
+            told = log.description if log.description.format else Description(known.layout, format=repr(known))
+            return replace(log, description=told)
         found = self.description
         alike = (
             isinstance(opened, _Log) and found is not None and (found.layout == "wide") is isinstance(opened, WideLog)
         )
         if found is not None and (found.settled or alike):
-            log = self._by_columns({**found.sure, **self.said})
-            return replace(log, description=found) if found.settled else log
+            return self._by_columns({**found.sure, **self.said}, found if found.settled else None)
         if not isinstance(opened, OffrankError):
             if found is None or found.instead != DUPLICATE.remedy or how.invalid == "skip" or how.duplicates:
                 return opened
             opened = ColumnError(found.lacks, found.instead)
-        beginning = self.beginning
-        if beginning.rows is not None and not beginning.rows.num_rows:
-            raise EmptyLogError(f"{beginning.named} has no rows", "give a log with at least one impression") from opened
+        beginning, table = self.beginning, self.beginning.table
+        if table is not None and beginning.rows is not None and not beginning.rows.num_rows:
+            raise EmptyLogError(
+                f"{table.describe()} has no rows", "give a log with at least one impression"
+            ) from opened
         if isinstance(opened, ColumnError) and not (self.said or beginning.several):
             beginning.refuse_unreadable()
         opened = not_joined(beginning, opened)
@@ -163,12 +159,13 @@ class Described:
         if any(own.get(role, name) != name for role, name in said.items()):
             raise fixed
         _refuse_absent(found.table, {**own, **said})
-        told = found.description and replace(found.description, format=repr(reader))
+        told = found.description
+        told = told if told.layout == "none" else replace(told, format=repr(reader))
         given: dict[str, Any] = {"renamed": {**own, **said}, "description": told}
         return replace(found, top_k=how.top_k, duplicates=how.duplicates or found.duplicates, **given)
 
-    def _by_columns(self, renamed: Mapping[str, str]) -> _Log:
-        """Open it by columns that have the names of roles, or that are known as theirs."""
+    def _by_columns(self, renamed: Mapping[str, str], found: Description | None = None) -> _Log:
+        """Open it by columns that have the names of roles, or that are known as theirs. found: what its shape tells."""
         beginning, how = self.beginning, self.how
         table, left_out = sound(beginning.stored) if how.skip_broken_files else (beginning.stored, {})
         if folders_in(beginning.source):
@@ -179,18 +176,20 @@ class Described:
         rows = beginning.rows_as(plain)
         refuse_mixed(beginning.stored, (renamed.get(role, role) for role in _IDS))
         table = composed(plain, renamed)
-        renamed = _places_said(table, renamed, rows)
+        is_wide = self._is_wide(table, renamed)
+        clicks_as, tops = _clicks_as(table, renamed, rows, is_wide=is_wide)
+        renamed = {**renamed, "clicks": _from_top(renamed["clicks"], tops)} if tops else renamed
         table = clicks_of_places(table, renamed)
-        is_wide, skip = self._is_wide(table, renamed), how.invalid == "skip"
         _refuse_absent(table, renamed)
-        given: dict[str, Any] = {"top_k": how.top_k, "duplicates": how.duplicates or "raise", "left_out": left_out}
-        given["clicks_as"] = _clicks_as(table, renamed, rows, is_wide=is_wide)
+        groups = {}
         if may_group(table.names):
-            given["groups"] = groups_of(table.names, renamed, partial(few_rows, table), of_items=not is_wide)
+            groups = groups_of(table.names, renamed, partial(few_rows, table), of_items=not is_wide)
+        told = replace(found or Description(), clicks_as=clicks_as, groups=groups, left_out=left_out)
+        given: dict[str, Any] = {"top_k": how.top_k, "duplicates": how.duplicates or "raise", "description": told}
         if not is_wide:
             return LongLog(table, renamed, how.invalid, gaps=how.gaps, **given)
         if "position" in renamed:
-            table = in_order(table, renamed, given["clicks_as"], skip=skip, close=how.gaps == "close")
+            table = in_order(table, renamed, clicks_as, skip=how.invalid == "skip", close=how.gaps == "close")
         return WideLog(table, renamed, how.invalid, **given)
 
     def _is_wide(self, table: Table, renamed: Mapping[str, str]) -> bool:
@@ -205,6 +204,35 @@ class Described:
                 Wording("omit {}", Option("gaps", "close")),
             )
         return found
+
+
+def _with_exposures(beginning: Beginning) -> Beginning:
+    """Return the beginning of the lists with their exposures, where a source is two such tables; else it itself.
+
+    Raises:
+        ColumnError: they are of several experiments. LogError: they do not join, or there are none.
+    """
+    if not isinstance(beginning.source, list | tuple) or len(beginning.source) != 2:
+        return beginning
+    try:
+        tables = [unfolded(table) for table in beginning.tables]
+    except OffrankError:
+        return beginning
+    found = [exposure_columns(table.names) for table in tables]
+    if len(tables) != 2 or (found[0] is None) == (found[1] is None):
+        return beginning
+    (shown, _), (exposures, by) = sorted(zip(tables, found, strict=True), key=lambda pair: pair[1] is not None)
+    if by is None:
+        return beginning
+    user = max(shown.names, key=lambda name: (name == by.user, closeness("user", name)), default="")
+    if user != by.user and closeness("user", user) < SURE_FIT:
+        return beginning
+    made = free_name(by.variation, shown.names)
+    times = [max(table.names, key=partial(closeness, "time")) for table in (shown, exposures)]
+    both = all(closeness("time", name) >= SURE_FIT for name in times)
+    joined = ExposedLists(shown, exposures, made, by, user, (times[0], times[1]) if both else None)
+    first_rows(joined, (made,))  # what does not fit is said here: whoever looks at a table takes it for none
+    return Beginning(joined, where=beginning.where)
 
 
 def _refuse_absent(table: Table, renamed: Mapping[str, str]) -> None:
@@ -261,55 +289,44 @@ def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
     return replace(found, roles=roles)
 
 
-def _clicks_as(table: Table, said: Mapping[str, str], rows: pa.Table | None, *, is_wide: bool) -> ClicksAs:
-    """Tell how clicks are written, from the first rows; a stream is not looked at, nor one that is opened for it alone.
+def _clicks_as(
+    table: Table, said: Mapping[str, str], rows: pa.Table | None, *, is_wide: bool
+) -> tuple[ClicksAs, tuple[int, ...]]:
+    """Tell from the first rows how clicks are written, and which numbers the first place may have, if as places.
 
-    A column that is called as the role and was not given holds numbers, or nothing where there was no click.
-    rows: the first rows, if they were read.
+    A column that is called as the role and was not given holds numbers, or nothing where there was no click. A stream
+    is not looked at, nor one that is opened for it alone. rows: the first rows, if they were read.
     """
     wanted = ("slate", "clicks") if is_wide else ("position", "click", "item", "impression")
     columns, click = tuple(said.get(role, role) for role in wanted), wanted[1]
     plain: ClicksAs = "values" if said else "numbers"
     if not {*columns} <= {*table.names} or once_only(table):
-        return plain
+        return plain, ()
     inner: Any = table.table if isinstance(table, UnfoldedTable) else table
     opened_anew = hasattr(inner, "held") or engine_of(inner) is not None
     if click not in said and (opened_anew or not may_be_null(table, columns[1])):
-        return plain
+        return plain, ()
     if rows is None or not {*columns} <= {*rows.column_names}:
         rows = (first_rows if click in said else few_rows)(table, tuple(dict.fromkeys(columns)))
-    if len(rows) and rows.column(columns[1]).null_count == len(rows):
+    tops = wide.tops_said(rows, *columns) if click in said and is_wide else ()
+    if tops or not len(rows):
+        return plain, tops
+    if rows.column(columns[1]).null_count == len(rows):
         _refuse_all_null(table, columns[1])
-    found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns) if len(rows) else plain
-    return found if click in said or found == "filled" else plain
+    found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns)
+    return found if click in said or found == "filled" else plain, ()
 
 
-def _places_said(table: Table, said: Mapping[str, str], rows: pa.Table | None) -> Mapping[str, str]:
-    """Return the columns that were said, the clicks as places with their first number if they hold places.
-
-    rows: the first rows, if they were read.
-
-    Raises:
-        ColumnError: the rows do not tell from which number places count.
-    """
-    clicks, slate = said.get("clicks", ""), said.get("slate", "slate")
-    if once_only(table) or not {clicks, slate} <= {*table.names}:
-        return said
-    if rows is None or not {clicks, slate} <= {*rows.column_names}:
-        rows = few_rows(table, (slate, clicks))
-    tops = wide.tops_said(rows, slate, clicks)
-    if len(tops) < 2:
-        return {**said, "clicks": spelled(clicks, tops[0])} if tops else said
+def _from_top(clicks: str, tops: Sequence[int]) -> str:
+    """Return how a column of places is named; raise a `ColumnError` if the rows do not tell from where they count."""
+    if len(tops) == 1:
+        return spelled(clicks, tops[0])
     ways = [Wording("{}", ColumnNames({"clicks": spelled(clicks, top)})) for top in tops]
     raise ColumnError(f"positions in {clicks!r} may be counted from 0 or from 1", joined(", or ", ways))
 
 
 def _refuse_all_null(table: Table, clicks: str) -> None:
-    """Raise if the column of the clicks is null in all rows.
-
-    Raises:
-        ColumnError: it is.
-    """
+    """Raise a `ColumnError` if the column of the clicks is null in all rows."""
     if all(flat.nulls(flat.plain_column(piece.data.column(0))).all() for piece in all_pieces(table, (clicks,))):
         said = f"{clicks!r} is null in all rows of {table.describe()}, so nothing says what was clicked"
         raise ColumnError(said, "write the clicks, 0 where an item was not clicked, or name the column that has them")

@@ -1,4 +1,4 @@
-"""How a table is read, or may be read: its layout, its columns' roles with the evidence for them, and what is open."""
+"""How a table is read, or may be read: its layout, the roles of its columns and why, its clicks, and what is open."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ wide: a row per impression, with lists. nested: the same, with structs or packed
 item. sessions: items and clicks of an impression in one text. events: rows of several kinds, or several tables. pairs:
 judged pairs of query and document, without impressions. none: what tells of no list that was shown.
 """
+
+ClicksAs = Literal["numbers", "values", "filled", "items"]
+"""How clicks are written: as numbers; as values that tell it each, such as times, yes and no; the same, but empty where
+nothing was clicked; or as the ids of the items that were clicked, or the id of the only one."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,18 @@ class Unsettled:
 class Description:
     """How a table is read.
 
-    - layout; roles: role -> its column; for a named standard they are those that its reader makes.
+    - layout, which is "none" also where the documented names tell. roles: role -> its column; for a named standard they
+      are those that its reader makes.
     - format: the spelled reader of a named standard, if it is one.
     - notes: what else was understood, such as "from 0" or "a click is a time", by role.
     - unsettled: what must be said before it can be read. lacks: why it can judge no ranking, and what to log.
     - instead: what to do with a table that is known to be something else; command: what does it.
     - logging: the policy that drew it, where its publishers say so.
+    - clicks_as: how clicks are written. groups: role -> column, of query, user and session, for clusters alone.
+    - left_out: as `LogBatch.skipped`, what is left out before anything is read.
     """
 
-    layout: Layout
+    layout: Layout = "none"
     roles: Mapping[str, RoleEvidence] = field(default_factory=dict)
     format: str | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +68,9 @@ class Description:
     instead: str = ""
     command: str = ""
     logging: str = ""
+    clicks_as: ClicksAs = "numbers"
+    groups: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def settled(self) -> bool:
@@ -92,7 +102,9 @@ class Description:
 
     @property
     def said(self) -> str:
-        """One line: how the table is read."""
+        """One line: how the table is read; empty where the documented names tell."""
+        if self.layout == "none":
+            return ""
         row = {"wide": "one row per impression", "long": "one row per item"}.get(self.layout, self.layout)
         named = (
             f"{role}={one.column}" + (f" ({self.notes[role]})" if role in self.notes else "")

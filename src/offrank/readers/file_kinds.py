@@ -59,11 +59,7 @@ def stored(head: bytes) -> str | None:
 
 
 def kind_of(head: bytes, path: str) -> str:
-    """Return the kind of a file by its first bytes: one that `stored` tells, `json`, or else `csv`.
-
-    Raises:
-        LogError: it holds no table, or one that cannot be read. UsageError: a format that is not read.
-    """
+    """Return the kind of a file by its first bytes: `stored`, `json` or `csv`; raise why it is none of them."""
     if (kind := stored(head)) is not None:
         return kind
     for begin, (what, remedy) in _REFUSED.items():

@@ -193,11 +193,7 @@ def is_paths(source: Any) -> bool:
 
 
 def refuse_too_long(source: Any) -> None:
-    """Refuse a name that no file can have, before anything asks the system for such a file.
-
-    Raises:
-        LogError: it is one.
-    """
+    """Raise a `LogError` at a name that no file can have, before anything asks the system for such a file."""
     paths = ([source] if isinstance(source, str | Path) else source) if is_paths(source) else ()
     for path in map(str, paths):
         try:

@@ -64,6 +64,11 @@ class Lists:
         """The place of each value in its list, from 0."""
         return np.arange(int(self.lengths.sum())) - np.repeat(self.begins, self.lengths)
 
+    @property
+    def at(self) -> Integers:
+        """Where each value stands in `values`."""
+        return self.starts[self.row] + self.place
+
     def take(self, rows: Integers) -> Lists:
         """Return the lists of these rows."""
         return replace(self, starts=self.starts[rows], lengths=self.lengths[rows], null=self.null[rows])
@@ -178,6 +183,19 @@ def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists
     return Lists(values, starts, np.diff(offsets), null)
 
 
+def lists_of(values: Any, lengths: Integers) -> pa.Array:
+    """Return values as lists of these lengths, one after another."""
+    return lists_between(values, np.append(0, np.cumsum(lengths)))
+
+
+def lists_between(values: Any, offsets: Integers) -> pa.Array:
+    """Return values as lists that begin and end at these offsets."""
+    values = pa.array(values) if isinstance(values, np.ndarray) else values
+    if pa.types.is_null(values.type):  # lists of none are broken
+        values = pa.nulls(len(values), pa.float64())
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
+
+
 def nulls(column: pa.Array) -> NDArray[np.bool_]:
     """Return which values of a column are null [n]."""
     return as_numpy(column.is_null())
@@ -207,11 +225,7 @@ def _is_whole(kind: pa.DataType) -> bool:
 
 
 def numbers(column: pa.Array, name: str) -> Floats:
-    """Read a column as floats, null as NaN.
-
-    Raises:
-        ColumnError: the values are not numbers.
-    """
+    """Read a column as floats, null as NaN; raise a `ColumnError` if the values are not numbers."""
     column = column if pa.types.is_decimal(column.type) else plain_column(column)
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
@@ -300,11 +314,7 @@ def texts(column: pa.Array, name: str) -> Texts:
 
 
 def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
-    """Return the index of each value's label [n], and the labels; null is a label too.
-
-    Raises:
-        ColumnError: lists, which cannot be used for grouping.
-    """
+    """Return the index of each value's label [n], and the labels, of null too; raise a `ColumnError` at lists."""
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not labels", "group by strings or numbers")
     values = plain_column(column)

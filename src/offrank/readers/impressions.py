@@ -108,7 +108,7 @@ class Rows:
         _, order, begin = self._counted[rank]
         missing = order < 0
         places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
-        return lists_between(self.piece.data.column(name).take(places), begin)
+        return flat.lists_between(self.piece.data.column(name).take(places), begin)
 
     def differing(self, name: str) -> NDArray[np.bool_]:
         """Return the rows whose value differs from their impression's first row [n]."""
@@ -141,18 +141,6 @@ class Rows:
         for column, (how, _, _) in self._counted.items():
             kept.count(column, **how)
         return kept
-
-
-def lists_of(values: pa.Array, lengths: Integers) -> pa.Array:
-    """Return values as lists of these lengths, one after another."""
-    return pa.LargeListArray.from_arrays(pa.array(np.append(0, np.cumsum(lengths)), pa.int64()), values)
-
-
-def lists_between(values: pa.Array, offsets: Integers) -> pa.Array:
-    """Return values as lists that begin and end at these offsets."""
-    if pa.types.is_null(values.type):  # lists of none are broken
-        values = pa.nulls(len(values), pa.float64())
-    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
 
 
 @dataclass(frozen=True)

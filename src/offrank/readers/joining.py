@@ -1,32 +1,34 @@
-"""Tables of events joined: the rows of some kinds, and the clicks of one table beside the impressions of another."""
+"""Two tables joined: impressions with the clicks on them, and lists with the variations of an experiment."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..errors import ColumnError, LogError
+from ..errors import ColumnError, EmptyLogError, LogError
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
 from ..log.source import stamp_of
 from . import flat
-from .conversions import is_number
-from .impressions import lists_of
+from .conversions import is_number, whole_column
 from .json_text import BadCell
 from .tables import Piece, Table, TableOver, all_pieces, first_piece
 
 OUTSIDE, REPEATED, EARLY = "click-outside-slate", "click-repeated", "click-before-impression"
 """Rules of clicks that are left out: on what no impression showed, again on what was clicked, and before it was shown.
 """
+UNEXPOSED, SWITCHED, BEFORE = "user-without-exposure", "user-in-two-variations", "user-before-exposure"
+"""Rules of rows that are left out: their user was in no variation, in several, or not yet in one."""
 _SHOWN = 3
-"""Ids of each table that an error shows."""
+"""Ids of each table, or experiments, that an error shows."""
 
 
 @dataclass(frozen=True)
@@ -207,14 +209,10 @@ class ClicksBeside(JoinedTable):
         after = clicked & (held.latest[place] >= since) if len(held.keys) else clicked
         found[place[after]], early[place[clicked & ~after]] = True, True
         marks = pa.array(after.astype(np.int8))
-        return marks if lists is None else lists_of(marks, lists.lengths)
+        return marks if lists is None else flat.lists_of(marks, lists.lengths)
 
     def _left_out(self, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> dict[str, int]:
-        """Return the clicks that were left out, by rule.
-
-        Raises:
-            LogError: there are clicks, and none is on what was shown.
-        """
+        """Return the clicks that were left out, by rule; raise a `LogError` if none is on what was shown."""
         counts = self._clicked.counts
         if len(counts) and not (found | early).any():
             raise self.unjoined("no click is on an item that was shown", self.shown_by.ids, self.clicked_by.ids)
@@ -247,3 +245,112 @@ def event_times(column: pa.Array, name: str) -> Floats:
             continue
         return np.asarray(found.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     raise ColumnError(f"{name!r} contains {column.type}, not times", "use ISO times, or seconds as numbers")
+
+
+class ExposureColumns(NamedTuple):
+    """The columns that tell which variation of an experiment a user was in."""
+
+    user: str
+    experiment: str
+    variation: str
+
+
+@dataclass(frozen=True)
+class ExposedLists(JoinedTable):
+    """A table of lists with a column `made`: the variation that the user was in, as another table of exposures tells.
+
+    Rows of users without an exposure, with two variations, or before the first exposure where both tables have a time,
+    are left out and counted. The exposures are held in memory.
+    """
+
+    exposed_by: ExposureColumns
+    user: str
+    times: tuple[str, str] | None = None
+
+    def describe(self) -> str:
+        by = f"{self.made} of {self.user}"
+        return f"{self.table.describe()} with the exposures of {self.other.describe()} ({by})"
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        left_out = joined = 0
+        beside = (self.user, *([self.times[0]] if self.times else []))
+        for piece in self.table.pieces(part, self.asked(columns, beside)):
+            variation, left = self._variations(piece.data)
+            kept = ~flat.nulls(variation)
+            left_out, joined = left_out + left[UNEXPOSED], joined + len(variation) - left[UNEXPOSED]
+            data = flat.kept_rows(self.completed(piece.data, variation, columns), kept)
+            yield replace(piece, data=data, rows=piece.rows[kept], skipped=dict(Counter(piece.skipped) + left))
+        if left_out and not joined and self.parts() == 1:
+            raise self.unjoined("no user of the lists was exposed", (self.user,), (self.exposed_by.user,))
+
+    def _variations(self, rows: pa.RecordBatch) -> tuple[pa.Array, Counter[str]]:
+        """Return the variation of each row, null of those that are left out, and how many are by which rule."""
+        at = pc.index_in(_texts(rows.column(self.user)), self._held.column(_USER))
+        variation, several, first = (whole_column(self._held.column(name)).take(at) for name in _HELD)
+        unexposed = flat.nulls(at)
+        switched = ~unexposed & (flat.numbers(several, _USER) > 1)
+        early = np.zeros(len(at), np.bool_)
+        if self.times:
+            early = ~unexposed & ~switched & (self._times_of(rows.column(self.times[0])) < flat.numbers(first, _USER))
+        left = {UNEXPOSED: unexposed, SWITCHED: switched, BEFORE: early}
+        kept = pc.if_else(pa.array(unexposed | switched | early), None, variation)
+        return kept, Counter({rule: int(rows.sum()) for rule, rows in left.items()})
+
+    def _times_of(self, column: pa.Array) -> Floats:
+        """Return the times of rows; raise a `ColumnError` if they do not compare with those of the exposures."""
+        shown, exposed = self.times or ("", "")
+        when, first = event_times(column, shown), flat.numbers(whole_column(self._held.column(_HELD[2])), exposed)
+        known, first = when[np.isfinite(when)], first[np.isfinite(first)]
+        if len(known) and len(first):
+            numbers = is_number(self._exposures.column(exposed).type)
+            middle = sorted((float(np.median(known)), float(np.median(first))))
+            units = numbers and middle[0] > _EPOCH and middle[1] > _OTHER_UNIT * middle[0]
+            if units or numbers != is_number(column.type):
+                raise ColumnError(
+                    f"times in {shown!r} of the lists and in {exposed!r} of the exposures have different formats",
+                    "use the same format in both: ISO times, or seconds",
+                )
+        return when
+
+    @cached_property
+    def _exposures(self) -> pa.Table:
+        """The rows of the other table with a user and a variation; raise an `EmptyLogError` if there are none."""
+        columns = tuple(dict.fromkeys([*self.exposed_by, *([self.times[1]] if self.times else [])]))
+        pieces = [flat.plain_columns(piece.data) for piece in all_pieces(self.other, columns)]
+        rows = pa.Table.from_batches(pieces) if pieces else pa.table({name: pa.nulls(0) for name in columns})
+        rows = rows.filter(pc.and_(*(pc.is_valid(rows.column(name)) for name in self.exposed_by[::2])))
+        if not rows.num_rows:
+            raise EmptyLogError(f"{self.other.describe()} has no exposures", "give one row per exposed user")
+        return rows
+
+    @cached_property
+    def _held(self) -> pa.Table:
+        """Each user once, a variation, how many there are, and the first time.
+
+        Raises:
+            ColumnError: they are of several experiments. EmptyLogError: there are none.
+        """
+        rows, (user, experiment, variation) = self._exposures, self.exposed_by
+        tests = pc.unique(_texts(rows.column(experiment))).drop_null()
+        if len(tests) > 1:
+            named = ", ".join(map(repr, tests.to_pylist()[:_SHOWN]))
+            raise ColumnError(
+                f"{self.other.describe()} has the exposures of {len(tests)} experiments: {named}",
+                "give the rows of one experiment",
+            )
+        when = (
+            event_times(whole_column(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
+        )
+        columns = {_USER: _texts(rows.column(user)), "variation": _texts(rows.column(variation))}
+        made = pa.table({**columns, "first": np.where(np.isnan(when), -np.inf, when)})
+        asked: list[Any] = [("variation", "first"), ("variation", "count_distinct"), ("first", "min")]
+        return made.group_by(_USER, use_threads=False).aggregate(asked)
+
+
+_USER, _HELD = "user", ("variation_first", "variation_count_distinct", "first_min")
+_EPOCH, _OTHER_UNIT = 1e8, 300.0
+"""The least number that is a time since 1970, in seconds at least; how much larger it is in another unit."""
+
+
+def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    return flat.plain_column(whole_column(column)).cast(pa.large_string())

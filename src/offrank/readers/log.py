@@ -17,7 +17,7 @@ from ..language.registry import Later
 from ..log.source import Source
 from ..wording import ColumnNames, Wording
 from .decode import Duplicates
-from .roles.names import CALLED, closeness, order
+from .names import CALLED, closeness, order
 from .tables import holder, schema_of
 from .wide import Gaps, Invalid, ReadOptions, documented
 
@@ -94,11 +94,7 @@ def read_log(
 
 
 def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:
-    """Return a log that is open already, or what `read_log` opens.
-
-    Raises:
-        UsageError: it is open already, and columns were said.
-    """
+    """Return a log that is open already, or what `read_log` opens; raise a `UsageError` at columns of an open one."""
     if isinstance(log, str | Path) or not is_open(log):  # a name is none
         return read_log(log, columns)
     if columns:

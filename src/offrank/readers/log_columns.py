@@ -18,7 +18,7 @@ from . import flat
 from .conversions import is_json, is_number, some_lists
 from .json_text import BadCell
 from .long import LongLog
-from .roles.names import DICTIONARY
+from .names import DICTIONARY
 from .tables import Table, first_piece
 from .wide import WideLog
 
@@ -60,7 +60,8 @@ def describe_columns(log: Source, progress: Progress | None = None) -> tuple[Log
         raise UsageError(f"cannot read the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
     role_of = {role: role for role in known if role not in log.renamed}
-    role_of |= {name: role for role, name in {**log.groups, **log.renamed}.items() if role in (*known, "position")}
+    named = {**log.description.groups, **log.renamed}
+    role_of |= {name: role for role, name in named.items() if role in (*known, "position")}
     own = {role: name for name, role in role_of.items() if name in log.table.names}
     first = first_piece(log.table, log.table.names)
     if first is None:

@@ -22,9 +22,9 @@ from . import conversions, flat
 from .column_sets import ASKED_FOR, told_of_all
 from .composite_ids import joined_columns
 from .computed_columns import DerivedTable
-from .impressions import GatheredTable, Rows, lists_between
+from .impressions import GatheredTable, Rows
 from .row_filter import refuse_shortened
-from .tables import Piece, Table, TableOver, all_pieces, first_piece, unified_table
+from .tables import FEW_ROWS, Piece, Table, TableOver, all_pieces, first_piece, unified_table
 from .unfolding.table import Reshaped
 from .wide import Gaps, TableLog, WideLog, outline, place
 
@@ -44,7 +44,7 @@ class LongLog(TableLog):
     noted: dict[str, int] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        return outline("long", self.table, self.left_out)
+        return outline("long", self.table, self.description.left_out)
 
     @property
     def table(self) -> Table:
@@ -57,7 +57,8 @@ class LongLog(TableLog):
     def describe(self) -> str:
         zero = FROM_0 if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
         none = self.noted.get("unshown", -2)
-        return place(self.table, self.left_out) + zero + f", items at position {none} not shown" * (none > -2)
+        where = place(self.table, self.description.left_out)
+        return where + zero + f", items at position {none} not shown" * (none > -2)
 
     def engine(self) -> Engine | None:
         return engine_of(self.table) and self.wide.engine()
@@ -121,8 +122,8 @@ class LongLog(TableLog):
 
     def _wide(self, table: Table) -> WideLog:
         kept = {role: name for role, name in self.renamed.items() if role in ROLES and role in LONG_ROLES}
-        how = self.invalid, self.needed, self.top_k, self.duplicates, self.left_out
-        return WideLog(_WideTable(self, table), kept, *how, groups=self.groups)
+        how = self.invalid, self.needed, self.top_k, self.duplicates, replace(self.description, clicks_as="numbers")
+        return WideLog(_WideTable(self, table), kept, *how)
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""
@@ -147,12 +148,12 @@ class LongLog(TableLog):
             return cast("Table", given.grouped(self.column("impression")))
         if not hasattr(table, "typed"):
             return table
-        needed = self.needed
+        needed, told = self.needed, self.description
         text = [self.column(role) for role in ("impression", "item", "query")]
-        text += [{**self.groups, **self.renamed}.get(role, role) for role in sorted(needed.clusters)]
+        text += [{**told.groups, **self.renamed}.get(role, role) for role in sorted(needed.clusters)]
         text += [*needed.keys, *needed.labels, *joined_columns(self.column("impression"), table.names)]
         numbers = [self.column(role) for role in ("reward", "propensity", "inclusion")]
-        text += [self.column("click")] * (self.clicks_as == "items")
+        text += [self.column("click")] * (told.clicks_as == "items")
         numbers += [name for role in ("position", "click") if self._is_number(given.schema, name := self.column(role))]
         numbers = [name for name in numbers if name not in text]
         kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings, *needed.numbers], pa.float64())
@@ -160,10 +161,10 @@ class LongLog(TableLog):
 
     def _is_number(self, schema: pa.Schema, name: str) -> bool:
         """Whether a column of a text file must hold numbers: if its first block shows any, or none of its values."""
-        if self.clicks_as == "numbers" or name not in schema.names:
+        if self.description.clicks_as == "numbers" or name not in schema.names:
             return True
         kind = schema.field(name).type
-        return not (conversions.is_text(kind) or conversions.is_temporal(kind) or pa.types.is_boolean(kind))
+        return not (conversions.is_text(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind))
 
 
 def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
@@ -191,10 +192,7 @@ class _Beginning(OnePart, TableOver):
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         first = first_piece(self.table, columns)
         if first is not None:
-            yield first.between(part, min(len(first.data), _FIRST_ROWS))
-
-
-_FIRST_ROWS = 1000
+            yield first.between(part, min(len(first.data), FEW_ROWS))
 
 
 @dataclass(frozen=True)
@@ -279,19 +277,19 @@ class _WideTable(TableOver):
 
         Positions of 0, or of -1, are none where there are more of them than lists.
         """
-        position = self.log.column("position")
+        position, clicks_as = self.log.column("position"), self.log.description.clicks_as
         if (unshown := self.log.noted.get("unshown", -2)) > -2 and position in data.schema.names:
             place, ranks = data.schema.get_field_index(position), conversions.positions(data.column(position))
             data = data.set_column(place, position, pc.if_else(pc.equal(ranks, unshown), None, ranks))
-        if self.log.clicks_as == "numbers":
+        if clicks_as == "numbers":
             return data
         for role, converted in (("click", conversions.click_numbers), ("position", conversions.positions)):
             name = self.log.column(role)
-            if name in data.schema.names and (role, self.log.clicks_as) != ("click", "items"):
+            if name in data.schema.names and (role, clicks_as) != ("click", "items"):
                 raw = data.column(name) if conversions.is_text(data.column(name).type) else None
                 place = data.schema.get_field_index(name)
                 found = converted(data.column(name))
-                if role == "click" and self.log.clicks_as == "filled":
+                if role == "click" and clicks_as == "filled":
                     found = pc.fill_null(found, pa.scalar(0).cast(found.type))
                 data = data.set_column(place, name, found)
                 data = data if raw is None else data.append_column(conversions.RAW + name, raw)
@@ -307,7 +305,7 @@ class _WideTable(TableOver):
         faults, close = Faults(np.zeros(len(rows.of_row), np.int16)), log.gaps == "close"
         item, position, click = log.column("item"), log.column("position"), log.column("click")
         flat.id_codes(rows.piece.data.column(item).slice(0, 0), item)  # what is no id is told by the user's own name
-        if log.clicks_as == "items" and click in rows.piece.data.schema.names:
+        if log.description.clicks_as == "items" and click in rows.piece.data.schema.names:
             faults.mark(rows.count_clicks(click, item)[rows.of_row], rules.CLICKED_OUTSIDE, click)
         kept = needed.holes and not close
         rule = rules.BAD_RANK if kept else rules.BAD_POSITION
@@ -349,7 +347,7 @@ class _WideTable(TableOver):
         data, item, position = rows.piece.data, self.log.column("item"), self.log.column("position")
         by_position = {"slate": item, "clicks": self.log.column("click")}
         if name == "candidates" or name in self.log.needed.scores:
-            return lists_between(data.column(item if name == "candidates" else name), rows.ends)
+            return flat.lists_between(data.column(item if name == "candidates" else name), rows.ends)
         if name in by_position or name in self._by_position:
             return rows.ordered(by_position.get(name, name), position)
         if name in self.log.needed.rankings:

@@ -92,11 +92,7 @@ class Opened:
 
     @property
     def stored(self) -> Table:
-        """The source as a plain table.
-
-        Raises:
-            OffrankError: it is none.
-        """
+        """The source as a plain table; raise an `OffrankError` if it is none."""
         if isinstance(self._found, OffrankError):
             raise self._found
         return self._found
@@ -151,11 +147,7 @@ def _spelled(source: str) -> Table | None:
 
 
 def _spelled_alone(source: Any) -> Table | None:
-    """Return the table of a list with one text that is no path; None if it holds paths.
-
-    Raises:
-        ColumnError: it holds several tables.
-    """
+    """Return the table of a list with one text that is no path, or raise a `ColumnError`; None if it holds paths."""
     tables = [_spelled(one) for one in source if isinstance(one, str)] if not isinstance(source, str | Path) else []
     if len(tables) > 1 and any(tables):
         raise ColumnError(

@@ -16,7 +16,7 @@ from ..language.row_filter import SIGNS, ColumnTest, RowFilter
 from ..log.hashing import distinct_codes
 from ..log.source import engine_of, stamp_of
 from . import flat
-from .conversions import is_number, is_temporal, is_text
+from .conversions import is_number, is_text
 from .parquet_orc_arrow import ParquetTable
 from .tables import Piece, Table, TableOver, all_pieces, first_pieces, refuse_lacking, schema_of
 from .unfolding import unfolded
@@ -50,7 +50,7 @@ def _typed(asked: ColumnTest, value: Any, kind: pa.DataType) -> pa.Scalar:
     try:
         if isinstance(value, str) and is_text(kind):
             return pa.scalar(value, kind)
-        if isinstance(value, str) and is_temporal(kind):
+        if isinstance(value, str) and pa.types.is_temporal(kind):
             return pa.scalar(value).cast(pa.timestamp("us")).cast(kind)
         if not isinstance(value, str) and (is_number(kind) or pa.types.is_decimal(kind)):
             return pa.scalar(int(value) if isinstance(value, bool) else value)
@@ -118,11 +118,7 @@ class FilteredTable(Reshaped):
 
 
 def refuse_shortened(table: Table, impression: str) -> None:
-    """Raise if a filter keeps some items of a list and leaves out others: what is left was not what was shown.
-
-    Raises:
-        ColumnError: it does.
-    """
+    """Raise a `ColumnError` if a filter keeps some items of a list only: what is left was not what was shown."""
     while isinstance(table, TableOver) and not isinstance(table, FilteredTable):
         table = table.table
     if not isinstance(table, FilteredTable) or impression not in table.names:

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from ..errors import LogError
 from ..log.batch import Integers
 from ..log.hashing import hashed
-from . import conversions, flat
+from . import conversions, flat, names
 from .computed_columns import DerivedTable
 from .csv_json import CsvJsonTable
 from .description import Description
 from .files import Files
 from .long import LongLog
 from .parquet_orc_arrow import StoredTable
-from .roles import names
 from .roles.columns import of_values
 from .roles.long import long_roles
 from .tables import Piece, Table, TableOver, all_pieces
@@ -146,7 +145,7 @@ def _places(log: WideLog | LongLog, table: Table, leaf: Any, size: int) -> tuple
 def _read(table: Table, leaf: Any, size: int) -> Iterator[list[Piece]]:
     """Yield the rows of each place that is read."""
     if isinstance(leaf, StoredTable):
-        chosen = _evenly(table.parts())
+        chosen = _some_of(table.parts())
         for part in chosen:
             yield _up_to(table.pieces(part, table.names), size // len(chosen))
         return
@@ -158,7 +157,7 @@ def _read(table: Table, leaf: Any, size: int) -> Iterator[list[Piece]]:
         if cut:
             return
         if len(leaf.files.paths) > 1:
-            chosen = _evenly(len(leaf.files.paths))
+            chosen = _some_of(len(leaf.files.paths))
             for file in chosen:
                 inside = _with(table, leaf.holding(leaf.files.paths[file]))
                 yield _up_to(inside.pieces(0, table.names), size // len(chosen))
@@ -192,9 +191,13 @@ def _blocks(leaf: CsvJsonTable, size: int) -> Iterator[tuple[str, int, bytes]]:
             yield path, start, found
 
 
-def _evenly(parts: int) -> list[int]:
-    """Return the numbers of parts, or of some that are spread over them."""
-    return np.unique(np.linspace(0, parts - 1, min(parts, _PLACES)).astype(int)).tolist()
+def _some_of(parts: int) -> list[int]:
+    """Return the numbers of parts, or of one by a hash in each of as many ranges as there are places.
+
+    What is evenly apart may be alike: each seventh day.
+    """
+    ends = np.linspace(0, parts, min(parts, _PLACES) + 1).astype(np.uint64)
+    return (ends[:-1] + hashed(np.arange(len(ends) - 1, dtype=np.uint64)) % np.diff(ends)).tolist()
 
 
 def _up_to(pieces: Iterable[Piece], most: int) -> list[Piece]:
@@ -327,12 +330,12 @@ class HashedRows:
 def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> Description | None:
     """Tell the roles from lists that are whole, chosen from all rows by a hash of their id; None if that fails.
 
-    rows: the first ones. So many bytes are looked through at most, however long that takes; what is then missing of
-    the lists makes names decide, or the question is asked.
+    rows: the first ones. So many bytes are looked through at most, of parts that are chosen by a hash; what is then
+    missing of the lists makes names decide, or the question is asked.
     """
     samples = [HashedRows(name) for name in _ids(rows, said)]
-    left = _BYTES
-    for piece in all_pieces(table, table.names):
+    left, order = _BYTES, np.argsort(hashed(np.arange(table.parts(), dtype=np.uint64)), kind="stable")
+    for piece in (piece for part in order.tolist() for piece in table.pieces(part, table.names)):
         for sample in samples:
             sample.add(flat.plain_columns(piece.data))
         left -= flat.size(piece.data)

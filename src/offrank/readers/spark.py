@@ -30,11 +30,7 @@ class SparkTable(OnePart):
 
     @classmethod
     def of(cls, frame: Any, where: str = "Spark DataFrame") -> SparkTable:
-        """Build a table from a DataFrame.
-
-        Raises:
-            UsageError: it is a stream.
-        """
+        """Build a table from a DataFrame; raise a `UsageError` if it is a stream."""
         if frame.isStreaming:
             raise UsageError(f"the {where} is a stream, which has no end", "give a table that can be read again")
         return cls(tuple(frame.columns), Spark(frame, where, PartitionRows()))

@@ -288,11 +288,7 @@ def _of_dicts(every: Iterator[Mapping[str, Any]]) -> Iterator[pa.RecordBatch]:
 
 
 def _of_one_schema(found: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches that have rows, with the columns of the first; types may become wider.
-
-    Raises:
-        ColumnError: other columns, or types of another kind.
-    """
+    """Yield the record batches that have rows, of wider types perhaps; raise a `ColumnError` at others."""
     schema: pa.Schema | None = None
     for data in found:
         if not len(data):

@@ -21,12 +21,8 @@ from .json_text import BadCell
 
 MOST_ROWS = 131_072
 _MOST_VALUES = 1_500_000
-FIRST_ROWS = 50_000
-"""Rows that are looked at."""
-FIRST_BYTES = 1 << 25
-"""Bytes of rows that are looked at: rows may be long."""
-_FEW_ROWS, _FEW_BYTES = 1000, 1 << 22
-"""Rows that tell how texts are read, and bytes of them, where cells are long."""
+FIRST_ROWS, FEW_ROWS, FIRST_BYTES = 50_000, 1000, 1 << 25
+"""Rows that are looked at; those that tell how texts are written; and the bytes of either at most: rows may be long."""
 _MIXED = "use the same kind of value in every row"
 _OWN_NAME = "give each column its own name"
 
@@ -162,22 +158,14 @@ def once_only(table: Table) -> bool:
 
 
 def refuse_twice(names: Sequence[str], where: str) -> None:
-    """Raise if two columns have the same name.
-
-    Raises:
-        LogError: they have.
-    """
+    """Raise a `LogError` if two columns have the same name."""
     if len({*names}) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise LogError(f"{where} has two columns called {twice!r}", _OWN_NAME)
 
 
 def refuse_lacking(table: Table, needed: Iterable[str], remedy: str = "") -> None:
-    """Raise if a table lacks one of these columns. remedy: by default, the columns that it has.
-
-    Raises:
-        ColumnError: it does.
-    """
+    """Raise a `ColumnError` if a table lacks one of these columns. remedy: by default, the columns that it has."""
     for name in needed:
         if name not in table.names:
             remedy = remedy or f"it has {', '.join(table.names)}"
@@ -214,32 +202,38 @@ class MemoryTable:
 
 
 def first_rows(table: Table, columns: Sequence[str] | None = None) -> pa.Table:
-    """The first rows of a table. columns: all if None."""
-    names, found, size = table.names if columns is None else tuple(columns), list[pa.RecordBatch](), 0
-    for piece in all_pieces(table, names):
-        found.append(flat.usual_columns(expanded(piece.data)))
-        size += flat.size(piece.data)
-        if sum(map(len, found)) >= FIRST_ROWS or size >= FIRST_BYTES:
-            break
-    return _one_table(found, names)
+    """The first rows of a table, in plain types. columns: all if None."""
+    names = table.names if columns is None else tuple(columns)
+    return _looked_at(all_pieces(table, names), names, FIRST_ROWS, lambda data: flat.usual_columns(expanded(data)))
 
 
-def few_rows(table: Table, columns: tuple[str, ...], rows: int = _FEW_ROWS) -> pa.Table:
-    """Return the first rows of a table, those of a stream that can be read once too; none if they cannot be read."""
-    found: list[pa.RecordBatch] = []
-    with suppress(OffrankError):  # which is told when the rows are read
-        for piece in first_pieces(table, columns) if columns else ():
-            found.append(piece.data)
-            if sum(map(len, found)) >= rows or sum(map(flat.size, found)) >= _FEW_BYTES:
+def few_rows(table: Table, columns: tuple[str, ...], rows: int = FEW_ROWS) -> pa.Table:
+    """Return fewer of the first rows, those of a stream that can be read once too; none after what cannot be read."""
+    pieces = first_pieces(table, columns) if columns else ()
+    return _looked_at(pieces, columns, rows, untold=(OffrankError,))  # which is told when the rows are read
+
+
+def _looked_at(
+    pieces: Iterable[Piece],
+    names: Sequence[str],
+    rows: int,
+    plain: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
+    untold: tuple[type[Exception], ...] = (),
+) -> pa.Table:
+    """Return so many rows, within the bytes; of the first piece alone where no type holds the texts or numbers of all.
+
+    untold: errors that end them.
+    """
+    found, size, left = list[pa.Table](), 0, rows
+    with suppress(*untold):
+        for piece in pieces:
+            data = piece.data.slice(0, left)
+            found.append(pa.Table.from_batches([data if plain is None else plain(data)]))
+            left -= len(data)
+            if left <= 0 or (size := size + flat.size(data)) >= FIRST_BYTES:
                 break
-    return _one_table(found, columns).slice(0, rows)
-
-
-def _one_table(batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> pa.Table:
-    """Return record batches as one table; the first alone where no type holds the texts, or numbers, of all."""
-    found = [pa.Table.from_batches([one]) for one in batches] or [pa.table({name: [] for name in names})]
     try:
-        return pa.concat_tables(found, promote_options="permissive")
+        return pa.concat_tables(found or [pa.table({name: [] for name in names})], promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return found[0]
 
@@ -247,7 +241,7 @@ def _one_table(batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> pa.Ta
 def first_pieces(table: Table, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
     """Yield the first pieces of a table; of a stream that keeps its first rows for who reads it, so many rows."""
     if held := getattr(table, "held", None):  # of what is called for each reading
-        yield from first_pieces(held[0], columns, _FEW_ROWS)
+        yield from first_pieces(held[0], columns, FEW_ROWS)
     elif (first := getattr(table, "first", None)) is not None:
         yield from first(columns, rows)
     else:
@@ -321,11 +315,7 @@ def _table_of(columns: Mapping[str, Any], words: str) -> pa.Table:
 
 
 def refuse_mixed(table: Table, names: Iterable[str]) -> None:
-    """Raise if a column holds values of several kinds, which are no ids.
-
-    Raises:
-        ColumnError: one does.
-    """
+    """Raise a `ColumnError` if a column holds values of several kinds, which are no ids."""
     told = (table.table.schema.metadata or {}) if isinstance(table, MemoryTable) else {}
     for name in names:
         if (said := told.get(name.encode())) is not None:
@@ -333,11 +323,7 @@ def refuse_mixed(table: Table, names: Iterable[str]) -> None:
 
 
 def unified_table(batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """Return record batches, perhaps of files with other types, as one table.
-
-    Raises:
-        LogError: a column has types that no type holds.
-    """
+    """Return record batches as one table; raise a `LogError` if a column has types that no type holds."""
     kinds = batches[0].schema.types
     for batch in batches[1:]:
         kinds = unified(kinds, batch.schema)
@@ -346,11 +332,7 @@ def unified_table(batches: Sequence[pa.RecordBatch]) -> pa.Table:
 
 
 def in_types(data: pa.Table, wanted: pa.Schema) -> pa.Table:
-    """Return rows in types that hold theirs.
-
-    Raises:
-        LogError: a value does not fit: a whole number beyond 2^53 among fractions.
-    """
+    """Return rows in types that hold theirs; raise a `LogError` at a whole number beyond 2^53 among fractions."""
     columns = []
     for one, column in zip(wanted, data.columns, strict=True):
         try:
@@ -361,11 +343,7 @@ def in_types(data: pa.Table, wanted: pa.Schema) -> pa.Table:
 
 
 def unified(kinds: Sequence[pa.DataType], later: pa.Schema) -> list[pa.DataType]:
-    """Return, of each column, the type that holds values of a type and of that of later rows.
-
-    Raises:
-        LogError: there is none.
-    """
+    """Return the types that hold those of columns and of later rows; raise a `LogError` if there is none."""
     return [_unified(kind, field) for kind, field in zip(kinds, later, strict=True)]
 
 

@@ -88,11 +88,7 @@ def whole_lines(path: str, least: int, expected: str, remedy: str) -> Iterator[i
 
 
 def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line) of a text file, unpacked while reading if it is packed with gzip.
-
-    Raises:
-        LogError: the file is not text, or is a damaged archive.
-    """
+    """Yield (line number from 1, line) of a text file, perhaps packed; raise a `LogError` if it is damaged."""
     with open_bytes(path) as packed, io.TextIOWrapper(packed, encoding=encoding, errors=errors) as file:
         yield from enumerate(file, start=1)
 
@@ -174,11 +170,7 @@ def parse_numbers(text: bytes, begin: Integers, end: Integers) -> tuple[Floats, 
 
 
 def parse_number(word: bytes) -> float:
-    """Parse a word as a number; Python alone would also accept 1_000.
-
-    Raises:
-        ValueError: it is not a number.
-    """
+    """Parse a word as a number, or raise a `ValueError`; Python alone would also accept 1_000."""
     return float(word.replace(b"_", b"?"))
 
 

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from ..errors import LogError
 from ..log.python_values import common_kind
 from . import flat
-from .conversions import is_temporal
 from .json_text import rows_of
 
 _MANY_DIGITS = re.compile(rb"\d{19}")
@@ -35,7 +34,7 @@ _KINDS = {
 
 def csv_type(kind: pa.DataType, texts: pa.Array) -> pa.DataType:
     """Return the type of a column that looks like `kind` from its first texts: text if numbers would change them."""
-    if is_temporal(kind) or pa.types.is_null(kind):  # later rows may have values
+    if pa.types.is_temporal(kind) or pa.types.is_null(kind):  # later rows may have values
         return pa.string()
     if not (pa.types.is_int64(kind) or pa.types.is_floating(kind)):
         return kind
@@ -99,7 +98,7 @@ def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool
 
 
 def _untimed(kind: pa.DataType) -> pa.DataType:
-    return flat.retyped(kind, lambda leaf: pa.string() if is_temporal(leaf) else leaf)
+    return flat.retyped(kind, lambda leaf: pa.string() if pa.types.is_temporal(leaf) else leaf)
 
 
 def _unsigned(kind: pa.DataType) -> pa.DataType:

@@ -95,11 +95,7 @@ def kind_of_trec(text: str) -> Literal["run", "qrels", ""]:
 
 
 def size_of_run(run: str | Path) -> tuple[int, int]:
-    """Return how many queries a run has, and how many documents the longest list of them.
-
-    Raises:
-        LogError: a line that is not in the format.
-    """
+    """Return how many queries a run has, and the longest list of documents; raise a `LogError` at another line."""
     sizes = Counter(query for query, _, _ in _read(run, 6, _RUN))
     return len(sizes), max(sizes.values())
 

@@ -22,13 +22,13 @@ from ..log.source import Engine, Needs, engine_of, stamp_of
 from ..wording import Option, Wording
 from . import flat
 from .column_sets import ASKED_FOR, told_of_all
-from .conversions import ClicksAs, is_text
+from .conversions import is_text
 from .decode import Decoded, Duplicates
 from .description import Description
 from .files import Files
 from .json_text import BadCell
+from .names import CALLED, closeness, may_group
 from .parquet_orc_arrow import ParquetTable
-from .roles.names import CALLED, closeness, may_group
 from .tables import Piece, Table, row_count, schema_of
 from .unfolding import RankedTable, unfolded
 
@@ -66,9 +66,7 @@ class TableLog:
     """A table, and how it is read as a log.
 
     stored: the table. top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice
-    are read. left_out: as `LogBatch.skipped`, what was left out before anything was read.
-    clicks_as: how clicks are written. description: how its columns were found. groups: role -> column, for clusters.
-    where: the filter of its rows, if it has one.
+    are read. where: the filter of its rows, if it has one.
     """
 
     stored: Table
@@ -77,10 +75,7 @@ class TableLog:
     needed: Needs = field(default_factory=Needs)
     top_k: int | None = None
     duplicates: Duplicates = "raise"
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    clicks_as: ClicksAs = "numbers"
-    description: Description | None = field(default=None, compare=False)
-    groups: Mapping[str, str] = field(default_factory=dict)
+    description: Description = field(default_factory=Description, compare=False)
     where: str | None = None
 
     def stamp(self) -> Mapping[str, Any] | None:
@@ -97,7 +92,7 @@ class WideLog(TableLog):
     texts: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        return outline("wide", self.table, self.left_out)
+        return outline("wide", self.table, self.description.left_out)
 
     @cached_property
     def table(self) -> Table:
@@ -112,7 +107,8 @@ class WideLog(TableLog):
         return self.stored.parts()
 
     def describe(self) -> str:
-        return place(self.stored, self.left_out) if self.left_out else self.stored.describe()
+        left_out = self.description.left_out
+        return place(self.stored, left_out) if left_out else self.stored.describe()
 
     def engine(self) -> Engine | None:
         return engine_of(self.stored)
@@ -145,13 +141,13 @@ class WideLog(TableLog):
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         columns = self.columns()
-        names, pieces = tuple(dict.fromkeys(columns.values())), self.pieces if self.left_out else self.stored.pieces
-        for piece in pieces(part, names):
+        pieces = self.pieces if self.description.left_out else self.stored.pieces
+        for piece in pieces(part, tuple(dict.fromkeys(columns.values()))):
             yield from self.decode(piece, columns)
 
     def pieces(self, part: int, names: tuple[str, ...]) -> Iterator[Piece]:
         """Yield the rows of one part, with these columns only; the first piece of all tells what was left out."""
-        left_out = {} if part else self.left_out
+        left_out = {} if part else self.description.left_out
         for piece in self.stored.pieces(part, names):
             yield replace(piece, skipped=Counter(piece.skipped) + Counter(left_out)) if left_out else piece
             left_out = {}
@@ -174,7 +170,7 @@ class WideLog(TableLog):
             chosen[held] = named.get(held, held)
         chosen |= {name: name.partition(":")[2] for name in sorted(self.needed.written)}
         for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers", "times"):
-            own = {**self.groups, **named} if kind == "clusters" else named
+            own = {**self.description.groups, **named} if kind == "clusters" else named
             for name in sorted(getattr(self.needed, kind)):
                 chosen[f"{kind}:{name}"] = own.get(name, name) if name in GROUPING else name
         return chosen
@@ -188,7 +184,7 @@ class WideLog(TableLog):
             RowError: a row breaks a rule, unless invalid rows are to be skipped.
         """
         try:
-            found = Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.clicks_as)
+            found = Decoded(piece, columns, self.needed, self.top_k, self.duplicates, self.description.clicks_as)
         except (BadCell, ColumnError) as error:
             cell = error if isinstance(error, BadCell) else None
             if cell is not None and (self.invalid == "raise" or not cell.alone):

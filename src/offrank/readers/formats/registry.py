@@ -25,7 +25,6 @@ from ..beginning import Beginning
 from ..conversions import clicks_from_ids
 from ..decode import Duplicates
 from ..description import Description, Layout
-from ..impressions import lists_of
 from ..joining import OUTSIDE, ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import open_table
@@ -163,7 +162,7 @@ class Declared:
         if clicks is not None and self.clicks is not None:
             shown = ItemKeys(self.clicks.impression, slate, listed=True)
             table = ClicksBeside(table, clicks, "clicks", shown, self.clicks)
-        told = self._description() if self.lacks or self.logging else None
+        told = self._description() if self.lacks or self.logging else Description()
         return WideLog(table, self.roles, invalid, duplicates=self.duplicates, description=told)
 
     def _description(self) -> Description:
@@ -210,7 +209,7 @@ class ListClicks(TableOver):
             if self.nothing:
                 slate, clicked = self._items(slate), pc.if_else(self._are_none(clicked), None, clicked)
             found, outside = clicks_from_ids(clicked, self.clicked, slate, self.slate)
-            made = {"clicks": lists_of(pa.array(found.values.astype(np.int8)), found.lengths), self.slate: slate}
+            made = {"clicks": flat.lists_of(pa.array(found.values.astype(np.int8)), found.lengths), self.slate: slate}
             data = pa.record_batch({name: made[name] if name in made else piece.data.column(name) for name in columns})
             skipped = {**piece.skipped, OUTSIDE: int(outside.sum())} if outside.any() else piece.skipped
             full = (found.lengths > 0) | (not self.nothing)
@@ -220,7 +219,7 @@ class ListClicks(TableOver):
         """Return lists without the items that are none."""
         lists = flat.lists(slate, self.slate)
         shown = ~np.asarray(self._are_none(lists.values))
-        return lists_of(lists.values.filter(pa.array(shown)), np.bincount(lists.row[shown], minlength=len(slate)))
+        return flat.lists_of(lists.values.filter(pa.array(shown)), np.bincount(lists.row[shown], minlength=len(slate)))
 
     def _are_none(self, items: pa.Array) -> pa.Array:
         return pc.is_in(items, pa.array(self.nothing).cast(items.type))

@@ -15,14 +15,12 @@ import pyarrow.compute as pc
 
 from ...errors import ColumnError, LogError
 from ...log.schema import GROUPING, ROLES
-from .. import flat
+from .. import flat, names
 from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..conversions import is_number, whole_column, yes_or_no
-from ..impressions import lists_of
+from ..names import DICTIONARY, SURE_FIT, group_columns
 from ..opening import open_table
-from ..roles import names
-from ..roles.names import SURE_FIT, group_columns
 from ..roles.single import MOST_OPTIONS, TO_LIST, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
 from ..tables import MemoryTable, Table, all_pieces, first_rows, refuse_lacking
 from ..unfolding import unfolded
@@ -100,7 +98,7 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     if rows is None or not rows.num_rows or len({*rows.column_names}) < rows.num_columns:
         return None
     single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
-    words = names.DICTIONARY
+    words = DICTIONARY
     chosen = [name for name in single if name.lower() in words["ROUTE"] and is_choice(rows.column(name))]
     reward = [name for name in single if name.lower() in words["ROUTE_REWARD"] and is_number(rows[name].type)]
     written = [name for name in single if names.closeness("propensity", name) >= 3 and is_probability(rows[name])]
@@ -158,7 +156,7 @@ def _distribution(rows: pa.Table, chosen: str) -> str:
         if own.keys() >= options and all(is_number(rows.schema.field(one).type) for one in own.values()):
             each = np.nan_to_num(_matrix(rows.select([*own.values()]).combine_chunks().to_batches()[0]))
             able += [name] if (each >= 0).all() and np.allclose(each.sum(axis=1), 1, atol=_ROUNDED) else []
-    called = [name for name in able if name.lower() in names.DICTIONARY["ROUTE_PROBS"]]
+    called = [name for name in able if name.lower() in DICTIONARY["ROUTE_PROBS"]]
     return next(iter(called or able), "") if len(called or able) == 1 else ""
 
 
@@ -202,14 +200,14 @@ def ever(table: Table, chosen: str) -> pa.Array:
 def _options(options: Sequence[str], rows: pa.RecordBatch) -> pa.Array:
     """Return the options of each row that have a probability."""
     known = _known(rows)
-    return lists_of(pa.array(np.tile(options, (len(rows), 1))[known]), known.sum(axis=1))
+    return flat.lists_of(pa.array(np.tile(options, (len(rows), 1))[known]), known.sum(axis=1))
 
 
 def _beside(options: int, rows: pa.RecordBatch) -> pa.Array:
     """Return probabilities of the options of each row: the last columns, if others before them tell the options."""
     names = rows.schema.names
     known = _known(rows.select(names[:options]))
-    return lists_of(pa.array(_matrix(rows.select(names[-options:]))[known]), known.sum(axis=1))
+    return flat.lists_of(pa.array(_matrix(rows.select(names[-options:]))[known]), known.sum(axis=1))
 
 
 def kept_rate(rows: pa.RecordBatch) -> pa.Array:

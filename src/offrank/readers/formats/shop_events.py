@@ -22,7 +22,6 @@ from ...log.source import OnePart
 from .. import conversions, flat
 from ..beginning import Beginning
 from ..computed_columns import in_lists
-from ..impressions import lists_of
 from ..joining import ClicksBeside, ItemKeys, KeptRows, event_times
 from ..opening import open_table
 from ..tables import Piece, Table, TableOver, all_pieces, refuse_lacking
@@ -188,7 +187,7 @@ class ShopEvents(TableOver):
         mixed = _mixed([*who.values()])
         return {
             "impression": pa.array(hashed(hashed(mixed) ^ time[0].view(np.uint64)).view(np.int64)),
-            "slate": lists_of(values.take(pa.array(order)), np.bincount(row, minlength=len(data))),
+            "slate": flat.lists_of(values.take(pa.array(order)), np.bincount(row, minlength=len(data))),
             **who,
             "time": pa.array(time[0]),
         }

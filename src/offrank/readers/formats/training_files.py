@@ -21,7 +21,6 @@ from ..beginning import Beginning
 from ..computed_columns import in_lists
 from ..description import Description
 from ..files import find
-from ..impressions import lists_of
 from ..parquet_orc_arrow import ParquetTable
 from ..svmlight import read_svmlight
 from ..tables import MemoryTable, Piece, refuse_lacking
@@ -185,12 +184,12 @@ class SessionPlaces:
             return data
         values = flat.lists(data, column).values if name == "slate" else pa.array(self._flat(column))
         if name == "labels":  # beside the items, without gaps
-            return lists_of(values.take(pa.array(self.at)), np.bincount(self.row, minlength=self.rows))
+            return flat.lists_of(values.take(pa.array(self.at)), np.bincount(self.row, minlength=self.rows))
         lengths = np.zeros(self.rows, np.int64)
         np.maximum.at(lengths, self.row, self.position + 1)
         place = np.full(lengths.sum(), -1)
         place[(np.cumsum(lengths) - lengths)[self.row] + self.position] = self.at
-        return lists_of(values.take(pa.array(place, mask=place < 0)), lengths)
+        return flat.lists_of(values.take(pa.array(place, mask=place < 0)), lengths)
 
     def _flat(self, column: str) -> NDArray[np.float64]:
         """Return the values of a list column that stands beside the ids."""

@@ -10,11 +10,10 @@ import pyarrow as pa
 
 from ...log.batch import Floats
 from ...wording import ColumnNames, Wording
-from .. import conversions
+from .. import conversions, names
 from ..description import RoleEvidence, Unsettled
-from . import names
+from ..names import SURE_FIT, words_of
 from .columns import Column, Flags, like_probabilities
-from .names import SURE_FIT
 
 
 @dataclass
@@ -91,7 +90,7 @@ class Roles:
 
     def noted(self, role: str, kind: pa.DataType) -> None:
         """Note how clicks are written, if not as numbers."""
-        if conversions.is_temporal(kind):
+        if pa.types.is_temporal(kind):
             self.notes[role] = "a time if it was clicked"
         elif conversions.is_text(kind):
             self.notes[role] = "in words"
@@ -122,7 +121,7 @@ def _unlikely(name: str, clicks: Floats) -> tuple[int, int, bool, float]:
 def _counts_clicks(name: str) -> bool:
     """Whether a column is called a number of clicks, such as `n_clicks`, and not of those that came before the list."""
     *counted, last = names.parts(name) or [""]
-    past = names.words_of("PREDICTION").intersection(counted)
+    past = words_of("PREDICTION").intersection(counted)
     return bool(counted) and last == "clicks" and names.closeness("click", name) >= SURE_FIT and not past
 
 

@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from ...log.batch import Integers
-from .. import conversions, flat
+from .. import conversions, flat, names
 from ..computed_columns import DerivedTable
 from ..flat import Lists
 from ..tables import Table
-from . import names
 from .columns import FEW
 
 _FROM = {":from0": 0, ":from1": 1}
@@ -44,15 +43,10 @@ def clicks_of_places(table: Table, said: Mapping[str, str]) -> Table:
 
 
 def place_lists(column: pa.Array, name: str) -> Lists:
-    """Read places as lists of numbers, one behind the other: of one, or none where it is null, or as many as there are.
-
-    Raises:
-        ColumnError: they are no numbers.
-    """
+    """Read places, one or a list in each row, as lists of numbers; raise a `ColumnError` if they are no numbers."""
     if pa.types.is_nested(column.type) or conversions.is_json(column):
         found = flat.lists(column, name, pa.float64())
-        places = found.starts[found.row] + found.place
-        numbers = flat.numbers(conversions.positions(found.values), name)[places]
+        numbers = flat.numbers(conversions.positions(found.values), name)[found.at]
         return replace(found, values=numbers, starts=found.begins)
     numbers = flat.numbers(conversions.positions(column), name)
     known = ~np.isnan(numbers)
@@ -70,7 +64,7 @@ def _clicks(top: int, rows: pa.RecordBatch) -> pa.Array:
     np.add.at(clicks, begins[row[inside]] + at[inside].astype(np.int64), 1.0)
     wrong = row[~inside & ~(at < 0)]
     clicks[begins[wrong[shown.lengths[wrong] > 0]]] = -1.0
-    return pa.LargeListArray.from_arrays(pa.array(np.append(begins, len(clicks)), pa.int64()), pa.array(clicks))
+    return flat.lists_of(clicks, shown.lengths)
 
 
 _MOST_LONG = 0.5

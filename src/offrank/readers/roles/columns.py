@@ -14,7 +14,7 @@ from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.schema import LONG_ROLES, ROLES
 from .. import conversions, flat
-from .names import closeness, group_columns
+from ..names import closeness, group_columns
 
 Flags = NDArray[np.bool_]
 
@@ -36,7 +36,7 @@ class Column:
     def numbers(self) -> Floats:
         """The values as numbers [n]; none [0] of what is no number."""
         kind = self.data.type
-        if conversions.is_text(kind) or conversions.is_temporal(kind) or kind in flat.TEXTS:
+        if conversions.is_text(kind) or pa.types.is_temporal(kind) or kind in flat.TEXTS:
             return np.empty(0)
         return flat.numbers(self.data, self.name)
 
@@ -47,7 +47,7 @@ class Column:
         None [0] of fractions and times, which tell no rows apart.
         """
         kind = self.data.type
-        if conversions.is_temporal(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+        if pa.types.is_temporal(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
             return np.empty(0, np.int64)
         return by_first(flat.id_codes(self.data, self.name))
 

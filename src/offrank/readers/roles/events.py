@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError
-from .. import flat
+from .. import flat, names
 from ..conversions import whole_column
 from ..joining import event_times
-from . import names
+from ..names import words_of
 from .columns import of_values
 from .wide import roles_of
 
-_SHOWN = (names.words_of("KIND_SHOWN"), names.words_of("KIND_VIEWED"))
-_CLICKED = names.words_of("KIND_CLICKED")
-_OF_ITEMS = names.words_of("KIND_OF") | {f"{word}s" for word in names.words_of("KIND_OF")}
+_SHOWN = (words_of("KIND_SHOWN"), words_of("KIND_VIEWED"))
+_CLICKED = words_of("KIND_CLICKED")
+_OF_ITEMS = words_of("KIND_OF") | {f"{word}s" for word in words_of("KIND_OF")}
 """Words for kinds of rows: impressions, the likelier first; clicks; and what may stand beside either."""
 _NO_CLICK = {"reward": ""}
 """Roles that are said, so that no click is looked for among the impressions."""

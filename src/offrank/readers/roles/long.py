@@ -11,11 +11,9 @@ import pyarrow.compute as pc
 from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.rules import DUPLICATE
-from .. import conversions, flat
-from ..conversions import ClicksAs
-from ..description import Description, RoleEvidence
+from .. import conversions, flat, names
+from ..description import ClicksAs, Description, RoleEvidence
 from ..json_text import BadCell
-from . import names
 from .choice import Roles, best_named
 from .columns import (
     BY_CHANCE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...log.batch import Integers
-from . import names
+from .. import names
 from .columns import BY_CHANCE, FEW, Column, Flags, by_first
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import conversions, flat
-from . import names
+from .. import conversions, flat, names
+from ..names import SURE_FIT, words_of
 from .columns import Column, like_probabilities, of_values
-from .names import SURE_FIT
 
 TO_LIST = (
     "name the column that lists the options of each row, format='router({}, candidates=NAME)'; if every row had all of "
@@ -53,17 +52,14 @@ class ChoiceColumns:
 
 def choice_of(rows: pa.Table) -> ChoiceColumns | None:
     """Return the columns of a table with a choice in each row, by their names and values; None if they are unclear."""
-    if any(pa.types.is_nested(kind) for kind in rows.schema.types):
-        return None
-    single = of_values(rows)
+    single = _without_lists(rows)
     chosen = _best("option", [name for name in single if is_choice(rows.column(name))])
     if not chosen or any(names.closeness("position", name) >= SURE_FIT for name in single if name != chosen):
         return None
     flags = [name for name, one in single.items() if len(one.clicks) and name != chosen and one.clicks.max() == 1]
     earned = next((found for role in _FLAGS if (found := _best(role, flags))), None)
     earned = earned or _best("outcome", [name for name, one in single.items() if len(one.numbers) and name != chosen])
-    near = [name for name in single if names.closeness("propensity", name) >= SURE_FIT or name.lower() == "p"]
-    written = [name for name in near if is_probability(rows.column(name))]
+    near, written = _probabilities(rows, single)
     if earned is None or len(near) > 1:
         return None
     propensity, called = (written[0], "") if written else ("", next(iter(near), ""))
@@ -72,19 +68,27 @@ def choice_of(rows: pa.Table) -> ChoiceColumns | None:
 
 def costed_choice(rows: pa.Table) -> ChoiceColumns | None:
     """Return the columns of a table of choices with a probability and a cost, such as `a, cost, p`; None of others."""
-    if any(pa.types.is_nested(kind) for kind in rows.schema.types):
-        return None
-    single = of_values(rows)
+    single = _without_lists(rows)
     if any(names.closeness("position", name) >= SURE_FIT for name in single):
         return None
-    costs = [name for name, one in single.items() if names.words_of("COST") & {*names.parts(name)} and len(one.numbers)]
-    near = [name for name in single if names.closeness("propensity", name) >= SURE_FIT or name.lower() == "p"]
-    written = [name for name in near if is_probability(rows.column(name)) and name not in costs]
+    costs = [name for name, one in single.items() if words_of("COST") & {*names.parts(name)} and len(one.numbers)]
+    written = [name for name in _probabilities(rows, single)[1] if name not in costs]
     able = [name for name in single if name not in (*costs, *written) and is_choice(rows.column(name))]
     chosen = _best("option", able) or next((name for name in able if name.lower() == "a" or len(able) == 1), None)
     if chosen is None or len(costs) != 1 or len(written) != 1:
         return None
     return ChoiceColumns(chosen, costs[0], written[0], _are_alone(single, chosen))
+
+
+def _without_lists(rows: pa.Table) -> dict[str, Column]:
+    """Return the columns of a table without lists and objects; none of one with any."""
+    return {} if any(pa.types.is_nested(kind) for kind in rows.schema.types) else of_values(rows)
+
+
+def _probabilities(rows: pa.Table, names_in: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the columns that are called a probability, and those of them that hold any."""
+    near = [name for name in names_in if names.closeness("propensity", name) >= SURE_FIT or name.lower() == "p"]
+    return near, [name for name in near if is_probability(rows.column(name))]
 
 
 def _are_alone(single: Mapping[str, Column], chosen: str) -> bool:
@@ -108,7 +112,7 @@ def lacks_options(rows: pa.Table, found: ChoiceColumns) -> bool:
 
 def _of_each_row(column: Column) -> bool:
     """Whether a column is an id of its own in each row, or a time that hardly ever comes twice."""
-    timed = conversions.is_temporal(column.data.type) or names.closeness("time", column.name) >= 3
+    timed = pa.types.is_temporal(column.data.type) or names.closeness("time", column.name) >= 3
     least = _TIMES_APART if timed else 1.0
     return pc.count_distinct(column.data).as_py() >= least * len(column.data)
 

@@ -15,12 +15,11 @@ from ...log.batch import Floats
 from ...log.rules import DUPLICATE
 from ...log.schema import LONG_ROLES, ROLES
 from ...wording import ColumnNames, Wording
-from .. import conversions, flat
-from ..conversions import ClicksAs, lists_of_one
-from ..description import Description, Unsettled
+from .. import conversions, flat, names
+from ..conversions import lists_of_one
+from ..description import ClicksAs, Description, Unsettled
 from ..flat import Lists
 from ..json_text import ONE_KIND, BadCell
-from . import names
 from .choice import Roles
 from .clicked_index import place_lists, spelled, tops_of
 from .columns import FEW, always_falls, by_first, like_clicks, like_draws, of_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,24 +31,12 @@ _NOT_JSON = ('"', "\\", "(", "None", "True", "False", "nan", "inf")
 _SAME = "write every cell of the column in the same form"
 
 
-class Form(Protocol):
-    """How the cells of a column are written."""
-
-    @property
-    def kind(self) -> pa.DataType:
-        """Return the type of what they hold."""
-
-    def read(self, column: pa.Array, name: str) -> pa.Array:
-        """Return what they hold, in this type, or in one with fractions in the place of integers.
-
-        Raises:
-            BadCell: a cell is written otherwise.
-        """
-
-
 @dataclass(frozen=True)
 class Json:
-    """Objects or arrays of objects in JSON, or, if `literal`, dictionaries and lists as Python prints them."""
+    """Objects or arrays of objects in JSON, or, if `literal`, dictionaries and lists as Python prints them.
+
+    kind: the type of what cells hold; `read` returns it, or one with fractions in the place of integers.
+    """
 
     kind: pa.DataType
     literal: bool = False
@@ -88,22 +76,14 @@ def _wider(kind: pa.DataType, other: pa.DataType) -> pa.DataType:
 
 
 def as_json(text: str) -> str:
-    """Return a literal of Python as JSON.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Return a literal of Python as JSON; raise a `ValueError` if it is none."""
     if text != "null" and any(word in text for word in _NOT_JSON):
         return json.dumps(literal(text))
     return text.replace("'", '"')  # no text in it has a quote of its own
 
 
 def literal(text: str) -> Any:
-    """Return what Python or NumPy printed; what is not a number is null.
-
-    Raises:
-        ValueError: it is nothing that they print of dictionaries, lists and plain values.
-    """
+    """Return what Python or NumPy printed, or raise a `ValueError`; what is not a number is null."""
     try:
         return ast.literal_eval(_Printed().visit(ast.parse(text.strip(), mode="eval")))
     except (SyntaxError, TypeError, MemoryError, RecursionError) as error:
@@ -181,6 +161,10 @@ class Tokens:
         offsets = np.append(0, np.cumsum(np.asarray(pc.fill_null(pc.list_value_length(split), 0))))
         values = split.flatten() if self.separator == " " else pc.utf8_trim_whitespace(split.flatten())
         return pc.utf8_trim(values, "'\"") if self.brackets else values, offsets, null
+
+
+Form = Json | Tokens
+"""How the cells of a column are written."""
 
 
 def as_text(column: pa.Array) -> pa.Array:

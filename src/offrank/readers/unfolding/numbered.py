@@ -10,11 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import ColumnError
-from .. import flat
+from .. import flat, names
 from ..computed_columns import Computed, DerivedTable
 from ..conversions import is_number
-from ..impressions import lists_of
-from ..roles import names
 from ..tables import Table, once_only
 
 _NUMBERED = re.compile(r"(.*?)[ _.-]?0*([0-9]+)([ _.-]?[A-Za-z_]*)")
@@ -87,7 +85,7 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
         raise ColumnError(said, "write these columns in one type") from None
     order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
     found = values.take(pa.array(order))
-    return lists_of(_as_ids(found) if group == shown else found, there.sum(axis=1))
+    return flat.lists_of(_as_ids(found) if group == shown else found, there.sum(axis=1))
 
 
 def _as_numbers(columns: list[pa.Array]) -> list[pa.Array]:

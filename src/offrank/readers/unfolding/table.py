@@ -98,11 +98,7 @@ class UnfoldedTable(Reshaped):
         return tuple(dict.fromkeys(self.taken[name][0] for name in columns))
 
     def unfold(self, piece: Piece, columns: tuple[str, ...]) -> pa.RecordBatch:
-        """Return these columns of a piece.
-
-        Raises:
-            RowError: a text is not written as those of the first rows.
-        """
+        """Return these columns of a piece; raise a `RowError` at a text unlike those of the first rows."""
         held = dict(zip(piece.data.schema.names, piece.data.columns, strict=True))
         try:
             held |= {name: self.texts[name].read(held[name], name) for name in held if name in self.texts}

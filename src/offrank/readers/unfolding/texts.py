@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ...log.batch import Integers
 from ..conversions import some_lists, whole_column
 from ..json_text import BadCell
-from ..roles.names import CALLED, closeness, words_of
+from ..names import CALLED, closeness, words_of
 from .cells import BRACKETS, NUMBER, PAIR, WHOLE, Form, Json, Tokens, as_json, as_text
 
 _SEPARATORS = ("|", ";", ",", " ")

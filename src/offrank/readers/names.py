@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from operator import itemgetter
 from pathlib import Path
 
-from ...log.schema import GROUPING
+from ..log.schema import GROUPING
 
 
 def _dictionary() -> dict[str, tuple[str, ...]]:
