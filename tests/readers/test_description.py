@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 import offrank
 from offrank.readers import sampling
 from offrank.readers.names import words_of
+from tests.readers.standards import of_avito
 
 SLATES = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"], ["a", "c", "b"]]
 WRITTEN: dict[str, tuple[Any, str]] = {
@@ -49,6 +51,13 @@ def test_what_says_no_says_it_of_clicks_and_of_ids() -> None:
 
 
 SAID = {"clicks": "chosen"}
+
+
+def test_rows_that_a_format_keeps_out_are_not_counted_as_those_of_the_log(tmp_path: Path) -> None:
+    place = Path(str(of_avito(tmp_path)[0]))
+    table = pa.csv.read_csv(place, parse_options=pa.csv.ParseOptions(delimiter="\t"))
+    pq.write_table(table, tmp_path / "log.parquet")
+    assert f"{tmp_path / 'log.parquet'}: long layout\n" in repr(offrank.read_log(tmp_path / "log.parquet"))
 
 
 def test_parts_of_a_sample_are_not_evenly_apart() -> None:

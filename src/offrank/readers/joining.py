@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,7 @@ class KeptRows(TableOver):
     column: str
     values: tuple[str, ...]
     others: str = ""
+    num_rows: ClassVar[None] = None  # how many have one is not known before they are read
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         for piece in self.table.pieces(part, tuple(dict.fromkeys((*columns, self.column)))):
@@ -266,6 +267,7 @@ class ExposedLists(JoinedTable):
     exposed_by: ExposureColumns
     user: str
     times: tuple[str, str] | None = None
+    num_rows: ClassVar[None] = None
 
     def describe(self) -> str:
         by = f"{self.made} of {self.user}"

@@ -136,7 +136,7 @@ def schema_of(table: Table) -> pa.Schema | None:
 
 def row_count(table: Table) -> int | None:
     """Return the number of rows of a table, if it is known without reading them."""
-    return getattr(holder(table), "num_rows", None)
+    return getattr(table, "num_rows", getattr(holder(table), "num_rows", None))
 
 
 def may_be_null(table: Table, name: str) -> bool:
