@@ -164,11 +164,7 @@ def plain_list(column: pa.Array) -> pa.Array:
 def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists:
     """Return the lists of a column, or those in its JSON text; their values are still an Arrow array.
 
-    held: value type of the lists in a text; ids if None.
-
-    Raises:
-        ColumnError: not a list column.
-        BadCell: a text is not such a list.
+    held: value type of the lists in a text; ids if None. A `ColumnError` or `BadCell` says that it holds none.
     """
     if not isinstance(column.type, LISTS):
         column = plain_list(plain_column(column))
@@ -220,7 +216,6 @@ def id_kind(kind: pa.DataType) -> str:
 
 
 def _is_whole(kind: pa.DataType) -> bool:
-    """Whether a type is of decimal numbers without decimals."""
     return bool(pa.types.is_decimal(kind)) and kind.scale == 0
 
 
@@ -258,10 +253,8 @@ def seconds(column: pa.Array) -> Floats:
 def id_codes(column: pa.Array, name: str) -> Integers:
     """Read a column of ids as 64-bit codes that are the same in every batch and file; null is 0.
 
-    Integers of 64 bits with a sign are their own codes; anything else is hashed as text.
-
-    Raises:
-        ColumnError: lists, or floating-point ids, which do not compare reliably.
+    Integers of 64 bits with a sign are their own codes; anything else is hashed as text, but for lists and fractions,
+    which do not compare reliably: a `ColumnError`.
     """
     if pa.types.is_signed_integer(column.type) and not column.null_count:
         return np.from_dlpack(column).astype(np.int64)
