@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import offrank
+from offrank.errors import ColumnError
 
 Numbers = NDArray[Any]
 ITEMS, SLOTS, ROWS = 6, 4, 4000
@@ -179,12 +180,13 @@ def test_robots_are_told(share: float, severity: str | None) -> None:
 
 
 @pytest.mark.parametrize(("rows", "severity"), [(999, None), (1000, "serious")])
-def test_a_log_whose_clicks_are_all_null_is_no_answer_of_nothing(rows: int, severity: str | None) -> None:
+def test_a_log_without_a_click_is_no_answer_of_nothing(rows: int, severity: str | None) -> None:
     log = table(shown(np.random.default_rng(8), rows), np.zeros((rows, SLOTS)))
+    told = {found.code: found.severity for found in offrank.evaluate(log, "top(score)", "uniform", "ipm").about_log}
+    assert told.get("no-clicks") == severity
     null = log.set_column(1, "clicks", pa.array([[None] * SLOTS] * rows, pa.list_(pa.int64())))
-    for one in (log, null):
-        told = {found.code: found.severity for found in offrank.evaluate(one, "top(score)", "uniform", "ipm").about_log}
-        assert told.get("no-clicks") == severity
+    with pytest.raises(ColumnError, match="null in all rows"):
+        offrank.evaluate(null, "top(score)", "uniform", "ipm")
 
 
 def test_what_is_said_of_the_outcome_does_not_depend_on_the_order_of_the_rows() -> None:

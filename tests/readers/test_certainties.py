@@ -186,3 +186,23 @@ def test_clicks_of_the_past_are_no_reward() -> None:
     log = [{"ranking": [one["product"]["id"] for one in row["results"]], "past_clicks": 1} for row in served()]
     with pytest.raises(ColumnError, match="no list says which items of the slate were clicked"):
         offrank.read_log(log)
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_probabilities_of_slots_are_known_without_the_pool(*, drawn: bool) -> None:
+    """Of ITEMS drawn one after another, 1 / p of a slot is as many as were left, on average; of a score it is not."""
+    rng, rows = np.random.default_rng(2), []
+    for _ in range(4 * ROWS):
+        logits = rng.normal(size=ITEMS)
+        order = np.argsort(-(logits + rng.gumbel(size=ITEMS)))[:SLOTS]
+        odds = np.exp(logits)[order]
+        p = odds / (np.exp(logits).sum() - np.cumsum(odds) + odds) if drawn else rng.uniform(0.1, 1, SLOTS)
+        clicks = rng.integers(0, 2, SLOTS)
+        rows.append(
+            {
+                "slots": [
+                    {"item": f"d{at}", "p": one, "click": int(c)} for at, one, c in zip(order, p, clicks, strict=True)
+                ]
+            }
+        )
+    assert ("slot_propensity" in offrank.inspect(rows).renamed) == drawn

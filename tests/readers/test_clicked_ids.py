@@ -105,3 +105,12 @@ def test_an_id_that_was_not_shown(layout: str) -> None:
     rows, role = (wide, "clicks") if layout == "wide" else (long, "click")
     with pytest.raises(RowError, match=r"'d7', 'd99'\] names what was clicked, but no item of its slate"):
         mean(rows, {role: "clicked"})
+
+
+def test_what_was_chosen_is_what_was_clicked(tmp_path: Path) -> None:
+    lines = [
+        "shown,chosen",
+        *(f'"{",".join(slate)}","{",".join(clicked)}"' for slate, clicked in zip(SLATES, CLICKED, strict=True)),
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
+    assert mean(tmp_path / "log.csv") == pytest.approx(MEAN)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import offrank
-from offrank.errors import EmptyLogError, LogError, RowError, UsageError
+from offrank.errors import ColumnError, EmptyLogError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.simulation.adverts import AdvertWorld
 from tests.cli.commands import call
@@ -180,7 +180,7 @@ def test_clicks_that_are_no_numbers_are_written_as_numbers(written: str, suffix:
     assert made["ips"].value == offrank.evaluate(log, "uniform", "uniform", "ips", cluster=None)["ips"].value
 
 
-def test_clicks_of_nulls_alone_are_none(tmp_path: Path) -> None:
+def test_clicks_of_nulls_alone_are_refused(tmp_path: Path) -> None:
     log = pa.table({"slate": [["a"]], "clicks": [[None]]})
-    assert offrank.convert(log, tmp_path / "log.parquet").rows == 1
-    assert pq.read_table(tmp_path / "log.parquet").column("clicks").to_pylist() == [[0.0]]
+    with pytest.raises(ColumnError, match="null in all rows"):
+        offrank.convert(log, tmp_path / "log.parquet")

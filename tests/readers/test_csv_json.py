@@ -159,3 +159,25 @@ def test_a_list_in_a_cell_may_go_on_in_the_next_line(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text('slate,clicks\n"[1,\n 2]","[0,\n 1]"\n"[2, 1]","[1, 0]"\n')
     [batch] = offrank.read_log(tmp_path / "log.csv").select(Needs(frozenset(["clicks"]))).batches(0)
     assert batch.clicks.tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def noted(path: Path, notes: dict[int, str], rows: int = 400) -> Path:
+    """A long log of two items a list, with a text at its end. notes: by line of the file, as it is written there."""
+    lines = [f"{line // 2},{11 + line % 2},{1 + line % 2},0,{notes.get(line + 2, 'fine')}" for line in range(rows)]
+    path.write_text("\n".join(["impression,item,position,click,note", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("notes", "lines"),
+    [({302: '"never closed'}, 100), ({302: '"closed late', 304: 'by "this"'}, 3)],
+)
+def test_a_quote_that_swallows_rows_is_refused_with_its_line(notes: dict[int, str], lines: int, tmp_path: Path) -> None:
+    path = noted(tmp_path / "log.csv", notes)
+    with pytest.raises(LogError, match=f"log.csv, line 302, .* a quote is not closed within {lines} lines"):
+        contents(offrank.read_log(path))
+
+
+@pytest.mark.parametrize("note", ['"two\nlines, ""quoted"""', '5" nail', '"quoted" and more'])
+def test_a_quote_that_swallows_no_row_is_read(note: str, tmp_path: Path) -> None:
+    assert len(contents(offrank.read_log(noted(tmp_path / "log.csv", {302: note})))) == 200

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import LogError, RowError
+from offrank.errors import ColumnError, LogError, RowError
 from offrank.log.source import Needs
 from offrank.readers.roles.columns import like_clicks
 from tests.cli.commands import call
@@ -127,3 +127,13 @@ def test_what_is_called_a_click_is_not_passed_over_for_another_flag(clicks: list
             clicked(table)
     else:
         assert clicked(table) == [[0.0, 0.5, 0.0, 1.0], [2.0]]
+
+
+@pytest.mark.parametrize("empty", [None, [None, None]])
+def test_clicks_that_say_nothing_in_any_row_are_an_error(empty: list[None] | None) -> None:
+    rows = [{"slate": ["a", "b"], "clicks": empty}] * 30
+    with pytest.raises(ColumnError, match="'clicks' is null in all rows"):
+        clicked(rows)
+    assert "were clicked: log 1 or 0" in str(offrank.inspect(rows))
+    if empty is not None:
+        assert clicked([*rows, {"slate": ["a", "b"], "clicks": [None, 1]}])[-1] == [0, 1]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank.errors import ColumnError
+from offrank.errors import AbilityError, ColumnError
 
 FORM = "router(chosen=model, reward=reward, propensity=propensity{})"
 
@@ -116,3 +116,19 @@ def test_rewards_in_words() -> None:
 
 def test_a_format_that_was_said_and_does_not_fit_is_what_inspect_tells() -> None:
     assert "has no column 'rate'" in str(offrank.inspect(LOG, format="router(propensity=rate)").why)
+
+
+def test_without_probabilities_they_are_counted() -> None:
+    """Of three rows of a query two chose a, which earned 1 and 4, and one b, which earned 7: b earns 7."""
+    chosen, earned = ["a", "a", "b"] * 40, [1.0, 4.0, 7.0] * 40
+    rows = [{"query": "q", "model": one, "reward": each, "new": "b"} for one, each in zip(chosen, earned, strict=True)]
+    log = offrank.read_log(rows, format="router(propensity='')")
+    counted = offrank.evaluate(log, "ranking(new)", "counted(by=query)", ["ips", "snips"], cluster=None)
+    assert [counted[name].value for name in ("ips", "snips")] == pytest.approx([7, 7])
+    assert counted["ips"].mean_weight == pytest.approx(1)
+
+
+def test_of_longer_slates_counting_tells_no_probability() -> None:
+    rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}] * 30
+    with pytest.raises(AbilityError, match="cannot give the probability of a slate"):
+        offrank.evaluate(rows, "uniform", "counted(by=query)", "snips")

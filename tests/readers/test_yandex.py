@@ -113,3 +113,15 @@ def test_nothing_in_the_file(path: Path) -> None:
 def test_unfit_arguments(path: Path) -> None:
     with pytest.raises(UsageError, match='"once" or "count"'):
         yandex(path, repeats="twice")  # type: ignore[arg-type]
+
+
+def test_lists_without_a_click_at_the_top_are_no_other_format(tmp_path: Path) -> None:
+    lines = [f"{session}\t0\tQ\t7\t1\t{session + 1}\t{session + 2}" for session in range(6)]
+    (tmp_path / "log.txt").write_text("\n".join([*lines, "5\t9\tC\t6"]) + "\n")
+    found = offrank.inspect(tmp_path / "log.txt")
+    assert (found.format, found.rows) == ("yandex", 6)
+
+
+def test_gaps_of_whole_lists_are_refused(path: Path) -> None:
+    with pytest.raises(UsageError, match="the yandex format has whole lists, without gaps to close"):
+        offrank.read_log(path, format="yandex", gaps="close")

@@ -11,15 +11,17 @@ import types
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.errors import EmptyLogError, RowError, UsageError
+from offrank.errors import ColumnError, EmptyLogError, RowError, UsageError
 from offrank.testing.metamorphic import flat_answer
 from tests.cli.commands import call
 from tests.running import engines
@@ -284,3 +286,28 @@ def test_interrupting_cancels_the_job(frame: Any, session: Any) -> None:
     while tracker.getActiveJobsIds() and time.monotonic() < until:
         time.sleep(0.05)
     assert not tracker.getActiveJobsIds()
+
+
+@SPARK
+@pytest.mark.parametrize(
+    "where", ["flag = 1", "\"a word\" = 'it''s'", "flag = false and number in (1, 2)", "day > '2026-01-02'"]
+)
+def test_a_row_filter_keeps_the_same_rows(where: str, session: Any) -> None:
+    made = pa.table(
+        {
+            "slate": [["a", "b"]] * 40,
+            "clicks": [[at % 2, 0] for at in range(40)],
+            "flag": [[True, False, None][at % 3] for at in range(40)],
+            "a word": [["it's", "not"][at % 2] for at in range(40)],
+            "number": [at % 4 for at in range(40)],
+            "day": [datetime(2026, 1, 1 + at % 4, tzinfo=UTC) for at in range(40)],
+        }
+    )
+    here, there = (
+        offrank.evaluate(offrank.read_log(log, where=where), "uniform", "uniform", "ips", cluster=None)["ips"]
+        for log in (made, session.createDataFrame(made))
+    )
+    assert 0 < here.n < 40
+    assert (here.n, here.value) == (there.n, there.value)
+    with pytest.raises(ColumnError, match=r"'number' .* does not compare with 'x'"):
+        offrank.read_log(session.createDataFrame(made), where="number = 'x'")

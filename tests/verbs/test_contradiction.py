@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -212,3 +213,20 @@ def test_of_equally_decisive_contradictions_the_clearest_is_told(world: SearchWo
         away = {one: result.difference((TARGET, wrong), (TARGET, one)).deviation(0.0) for one in ("ips", "snips")}
         assert min(away.values()) > 6  # beyond every threshold of so few pairs: both contradict it
         assert told == max(away, key=lambda one: away[one])
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_what_a_log_never_shows_refutes_no_propensity(ties: bool) -> None:
+    """It has a known share of a uniform order, whose weights may be one number, or that is counted in a sample."""
+    rng = np.random.default_rng(0)
+    score = np.repeat([3.0, 2.0, 1.0, 0.0], 2) if ties else np.arange(8.0, 0, -1)
+    orders = np.lexsort((rng.random((3000, 8)), np.broadcast_to(-score, (3000, 8))), axis=1)[:, :5]
+    if not ties:
+        orders[:, :3] = rng.permuted(orders[:, :3], axis=1)
+    rows = {"slate": orders.tolist(), "clicks": rng.integers(0, 2, (3000, 5)).tolist()}
+    table = pa.table({**rows, "candidates": [[*range(8)]] * 3000, "old": [score.tolist()] * 3000})
+    law = "top(old)" if ties else "shuffled(top(old), 3, method=top)"
+    targets = ["top(old)", "epsilon(top(old, ascending=True), 0.1)", "uniform"]
+    result = offrank.evaluate(table, targets, law, ["snips", "snipm"], cluster=None)
+    assert result.verdicts["top(old)"].usable
+    assert "mean-weight" not in str(result)

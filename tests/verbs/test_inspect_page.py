@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -83,3 +85,12 @@ def test_a_map_of_numbers_that_is_not_read_may_be_what_drew_the_log(kind: pa.Dat
     found = offrank.inspect(pa.table(rows | beside))
     assert (found.logging.policy, found.logging.status) == ("uniform", status)
     assert "gains is a map, which is not read" in " ".join(str(found).split())
+
+
+def test_names_without_a_family_fill_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    made = table(300)
+    made |= {f"{chr(97 + at % 26)}{'xyz'[at // 26]}_value_from_the_warehouse": [0.5] * 300 for at in range(50)}
+    said = str(offrank.inspect(pa.table(made)))
+    assert len(said.splitlines()) <= 40
+    assert re.search(r" and \d\d more", " ".join(said.split()))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -111,3 +113,98 @@ def test_random_by_an_unknown_policy_is_an_answer_with_ways_to_say_it() -> None:
     for way in ('logging="counted(by=query)"', 'columns={"propensity": "NAME"}', 'where="explored = 1"'):
         assert way in said
     assert "nothing shows that this log is random" not in said
+
+
+@pytest.mark.parametrize("form", ["wide", "csv", "long"])
+def test_a_bucket_whose_other_rows_have_no_value(tmp_path: Path, form: str) -> None:
+    rows = [{**row, "zufall": "ja" if row["zufall"] == "ja" else None} for row in drawn("bucket", scores=False)]
+    table = pa.Table.from_pylist(rows)
+    path = tmp_path / ("log.csv" if form == "csv" else "log.parquet")
+    if form == "csv":
+        rows = [{name: json.dumps(one) if isinstance(one, list) else one for name, one in row.items()} for row in rows]
+        pa_csv.write_csv(pa.Table.from_pylist(rows), path)
+    elif form == "long":
+        each = [
+            {"list": number, "query": row["query"], "zufall": row["zufall"], "item": item, **_at(row, item)}
+            for number, row in enumerate(rows)
+            for item in row["candidates"]
+        ]
+        pq.write_table(pa.Table.from_pylist(each), path)
+    else:
+        pq.write_table(table, path)
+    found = offrank.inspect(path)
+    assert found.logging.bucket == "zufall = 'ja'"
+    alone = call(*shlex.split(found.command)[1:])
+    assert "Other rankings can be evaluated, with weights from uniform" in " ".join(alone.stdout.split())
+
+
+def _at(row: dict[str, Any], item: int) -> dict[str, int | None]:
+    """Where an item of a row was shown, and whether it was clicked."""
+    place = row["slate"].index(item) if item in row["slate"] else None
+    return {"position": None if place is None else place + 1, "click": None if place is None else row["clicks"][place]}
+
+
+@pytest.mark.parametrize("kept", [ITEMS, SLOTS])
+def test_merged_rankings_beside_the_slate_are_its_candidates(kept: int, tmp_path: Path) -> None:
+    """kept: how many items of each ranking are logged; of four, both do not have the same."""
+    rows = [{**row, "a": row["a"][:kept], "b": row["b"][:kept]} for row in drawn("merged", scores=False)]
+    path = tmp_path / "log.parquet"
+    pq.write_table(
+        pa.Table.from_pylist([{name: row[name] for name in row if name != "candidates"} for row in rows]), path
+    )
+    found = offrank.inspect(path)
+    assert (found.logging.policy, found.logging.status) == ("interleaved(ranking(a), ranking(b))", "agrees")
+    assert "--column candidates=a+b" in found.command
+    # Each captain has the first item in a half of the lists, so that of the first items both rankings have enough.
+    answer = call(*shlex.split(found.command)[1:], "--json", "-")
+    assert answer.exit_code in (0, 3)
+    weights = [(row["slate"][0] == row["a"][0]) * (1 if row["a"][0] == row["b"][0] else 2) for row in rows]
+    clicks = sum(row["clicks"][0] * weight for row, weight in zip(rows, weights, strict=True))
+    assert json.loads(answer.stdout)["estimates"][0]["value"] == pytest.approx(clicks / sum(weights))
+
+
+def test_two_rankers_that_draw_and_are_not_known_are_arms(tmp_path: Path) -> None:
+    rows = [{name: row[name] for name in ("query", "slate", "clicks", "variant")} for row in drawn("arms")]
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    found = offrank.inspect(path)
+    assert (found.logging.status, found.logging.column) == ("unknown", "variant")
+    assert "`variant` tells which ranker served each row" in found.logging.why
+    assert found.command.startswith("offrank compare")
+    assert call(*shlex.split(found.command)[1:]).exit_code in (0, 3)
+
+
+def tied(broken: str) -> list[dict[str, Any]]:
+    """A log sorted by a score with three values. broken: what breaks its ties, and whether all of it is sorted."""
+    rng, rows = np.random.default_rng(4), []
+    score = rng.integers(0, 3, (QUERIES, ITEMS)).astype(float)
+    for _ in range(ROWS):
+        query = int(rng.integers(QUERIES))
+        by = rng.random(ITEMS) if broken == "chance" else np.arange(ITEMS)
+        order = np.lexsort((by, -score[query]))
+        order = rng.permutation(ITEMS) if broken == "order, explored" and rng.random() < 0.2 else order
+        clicks = (rng.random(SLOTS) < 0.3).astype(int).tolist()
+        shown = {"slate": order[:SLOTS].tolist(), "clicks": clicks, "candidates": [*range(ITEMS)]}
+        rows.append({"query": f"q{query}", **shown, "old": score[query].tolist()})
+    return rows
+
+
+def test_ties_that_chance_breaks_are_a_law() -> None:
+    found = offrank.inspect(tied("chance"))
+    assert (found.logging.policy, found.logging.status) == ("top(old)", "agrees")
+
+
+def test_ties_that_the_order_of_the_candidates_breaks_are_told() -> None:
+    assert offrank.inspect(tied("order")).logging.status == "not random"
+    found = offrank.inspect(tied("order, explored"))
+    assert (found.logging.policy, found.logging.status) == (None, "unknown")
+    assert "(but perhaps epsilon(top(old), 0.22), if the order of the candidates breaks its ties" in found.logging.why
+
+
+def test_the_logarithm_of_a_propensity_is_named() -> None:
+    rows = [{**row, "logp": -1.5 - row["clicks"][0]} for row in drawn("noisy")]
+    found = offrank.inspect(rows)
+    assert "If logp is the logarithm of the propensity, write exp(logp) in propensity." in " ".join(str(found).split())
+    assert [one.like for one in found.columns if one.name == "logp"] == ["log_propensity"]
+    others = offrank.inspect([{**row, "logp": -row["logp"]} for row in rows]).columns
+    assert [one.like for one in others if one.name == "logp"] == [""]

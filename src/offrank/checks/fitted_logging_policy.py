@@ -56,7 +56,8 @@ class Drawn:
     likelihood: mean log-likelihood of a row; criterion: of the whole sample, minus the penalty for fitted parameters.
     against: evidence that it did not draw the log; empty if it fits. fitted: whether a number of it was fitted to the
     log. departure: the smallest share of slates in a fixed order, not drawn, that the log would have shown; 1 where it
-    shows nothing. item: the code of an item that `against` names.
+    shows nothing. item: the code of an item that `against` names. ties: by what its ties seem to be broken, if that
+    makes the slates a thousand times likelier than an order by chance.
     """
 
     policy: Policy
@@ -66,6 +67,7 @@ class Drawn:
     fitted: bool = False
     departure: float = 1.0
     item: int | None = None
+    ties: str = ""
 
     @property
     def fits(self) -> bool:
@@ -99,7 +101,24 @@ def drawn(
         for one in found
     ]
     judged = [_judged(one, found[0], place < CHECKED, sample) for place, one in enumerate(likely)]
-    return sorted(judged, key=lambda one: not one.fits)
+    return sorted((_with_ties(one, sample) for one in judged), key=lambda one: not one.fits)
+
+
+def _with_ties(one: Drawn, sample: _Sampled) -> Drawn:
+    """Say of a ranker that does not fit by what its ties seem to be broken: their place among the candidates."""
+    names, contexts = [*one.policy.reads("log_prob").scores], sample.rows.contexts
+    if one.fits or len(names) != 1 or repr(one.policy).startswith(PlackettLuce.name):
+        return one
+    score = contexts.scores[names[0]]
+    place = np.broadcast_to(np.arange(score.shape[1]), score.shape)
+    for ties, last in (("the order of the candidates", 1), ("the reverse order of the candidates", -1)):
+        for sign in (1.0, -1.0):
+            rank = np.argsort(np.lexsort((last * place, sign * score), axis=1), axis=1)
+            strict = replace(contexts, scores={names[0]: np.asarray(sign * rank, np.float64)})
+            gain = replace(sample, rows=replace(sample.rows, contexts=strict)).likelihood(one.policy) - one.likelihood
+            if gain * sample.effective_rows > -math.log(UNLIKELY):
+                return replace(one, ties=ties)
+    return one
 
 
 def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:

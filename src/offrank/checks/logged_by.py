@@ -93,6 +93,8 @@ def logged_by(
     fitting = [one for one in found if one.fits]
     law = next((one for one in fitting if not one.policy.always_sorts), None)
     sure = fitting[0] if fitting and fitting[0].policy.always_sorts else None
+    if sure is not None and random.state == "random":  # by its ties, which it breaks by chance
+        law, sure = sure, None
     fixed = random.state == "not random" or sure is not None or bool(order)
     against = ""
     if written is not None:
@@ -107,7 +109,10 @@ def logged_by(
         return LoggedBy(None if sure is None else repr(sure.policy), "not random", random, _fixed(random, sure, order))
     if against:
         return LoggedBy("logged", "refuted", random, against)
-    return _unwritten(random, law)
+    ties = next(
+        (f"{one.policy!r}, if {one.ties} breaks its ties: write scores without" for one in found[:1] if one.ties), ""
+    )
+    return _unwritten(random, law, ties)
 
 
 def _expected(random: Randomness, log: LogEvidence) -> bool:
@@ -131,12 +136,13 @@ def _refutes(one: Caution, severities: Sequence[str]) -> bool:
     return has_cause(one, "randomness") or (has_cause(one, "mean weight") and one.severity in severities)
 
 
-def _unwritten(random: Randomness, law: Drawn | None) -> LoggedBy:
-    """Return what is known of a log without propensities. law: the likeliest policy that fits."""
+def _unwritten(random: Randomness, law: Drawn | None, ties: str = "") -> LoggedBy:
+    """Return what is known of a log without propensities. law: the likeliest policy that fits; ties: what else may."""
     repeat = [] if random.state == "random" else [_REPEATS]
     if law is None:
         differ = f"{random.differing:,} of {random.pairs:,} pairs of rows of {_context(random)} differ"
-        why = [*([] if repeat else [differ]), "none of the policies that were tried fits this log", *repeat]
+        none = "none of the policies that were tried fits this log" + (f" (but perhaps {ties})" if ties else "")
+        why = [*([] if repeat else [differ]), none, *repeat]
         return LoggedBy(None, "unknown", random, ", and ".join(why))
     if repeat:
         return LoggedBy(repr(law.policy), "unknown", random, _REPEATS, 1.0)

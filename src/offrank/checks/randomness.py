@@ -15,6 +15,7 @@ import numpy as np
 
 from ..findings.log import Repeats
 from ..log.batch import LogBatch, Naturals
+from ..log.hashing import alone, text_code
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..sums.base import Fold
@@ -32,6 +33,7 @@ in one log of a thousand."""
 MOST_ARMS = 20
 """Values of a column that may say which ranker was used."""
 _CONTENT = " content"
+_NULL = np.int64(text_code("null")).view(np.uint64)
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class WholeContextsFold(Fold):
         if self.by != "candidates":
             _kernels.join_rows(key, codes[self.by])
         content = batch.once("contents", lambda: content_keys(batch))
-        keys = {name: codes[name].view(np.int64) for name in self.groups}
+        null = alone(batch.row)  # the codes of rows without a value, which are one value here
+        keys = {name: np.where(codes[name] == null, _NULL, codes[name]).view(np.int64) for name in self.groups}
         keys |= {_CONTENT: content.view(np.int64), self._group: key.view(np.int64)}
         return self.sampled.add(part, replace(batch, contexts=replace(contexts, keys=keys)))
 

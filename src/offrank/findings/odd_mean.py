@@ -22,7 +22,8 @@ benchmarks/false_alarms.py). As much again is left to what was shown, by `miscal
 WEIGHTINGS = 20
 """Weightings of a target that share these false alarms, however many are asked for: of a correction by those asked for,
 more of them would make a log right that fewer have refuted."""
-_ROUNDING = 1e-6  # If weights do not vary, their mean differs from 1 by rounding errors only
+_EXAMINED = 2048  # Contexts at most in which the share is counted that a log hides, which so has an error of its own
+_ROUNDING = 1e-6  # If weights do not vary, their mean differs from what is expected by rounding errors only
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,10 @@ def _from_one(found: Row) -> float | None:
         hidden = unseen(found.estimate.max_weight_share, found.estimate.tail_index)
     else:
         hidden = found.hidden + found.unsupported
-    away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)
+    low = mean.value < 1
+    gap = 1 - hidden - mean.value if low else mean.value - 1
+    sampling = math.sqrt(max(hidden * (1 - hidden), 0.0) / _EXAMINED) if low else 0.0
+    away = min(odd_weights(mean, hidden), max(gap, 0.0) / max(sampling, _ROUNDING))
     shared = max(found.groups, 1)
     least = ODD if shared == 1 else -NormalDist().inv_cdf(NormalDist().cdf(-ODD) / shared)
     odd = mean.value >= shared * ODD_BY_MARKOV or (away >= least and abs(mean.value - 1) >= NEAR)

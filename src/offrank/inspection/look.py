@@ -18,6 +18,7 @@ from ..readers.files import is_paths
 from ..readers.log import is_open
 from ..readers.log_columns import LogColumn, first_look
 from ..readers.long import LongLog
+from ..readers.names import PLUS
 from ..readers.opening import SUFFIXES
 from ..readers.protection import has_checksums
 from ..readers.roles.clicked_index import column_of
@@ -27,7 +28,7 @@ from ..readers.without_slates import lacks_lists
 from ..wording import Wording
 from .passes import HowRead, look_through, used
 from .result import Inspection
-from .suggestion import suggestion
+from .suggestion import first_slots, suggestion
 from .unread_table import UnreadTable
 
 
@@ -52,6 +53,11 @@ def look(
         source = log if opened else found.log()
     except OffrankError as error:
         return _unread(found, error)
+    if not opened and isinstance(source, WideLog) and not {"candidates"} & {*source.renamed, *source.table.names}:
+        together = found.description and found.description.roles.get("candidates")
+        if together and PLUS in together.column:  # two rankings beside the slate, both of which are then read as such
+            columns = {**(columns or {}), "candidates": together.column}
+            return look(log, columns, format, reading, logging, sample_above, how)
     try:
         return _looked(source, logging, sample_above, said, how)
     except (LogError, ColumnError) as error:
@@ -95,7 +101,13 @@ def _looked(
     seen = replace(seen, sample=sample, **said)
     seen = replace(seen, format=found.format or seen.format, read_as=found.said)
     seen = replace(seen, first_broken=_first_broken(source, seen) if seen.broken else "")
-    return replace(seen, **suggestion(seen, law, source, rows, how)) if seen.logging.seen else seen
+    if not seen.logging.seen:
+        return seen
+    asked = suggestion(seen, law, source, rows, how)
+    if "declined" in asked and seen.logging.known and not seen.written and isinstance(source, WideLog | LongLog):
+        of_one = suggestion(seen, law, replace(source, top_k=1), first_slots(rows), how, firsts=True)
+        asked = of_one if "next" in of_one else asked
+    return replace(seen, **asked)
 
 
 def _first_broken(source: Source, seen: Inspection) -> str:

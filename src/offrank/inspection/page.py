@@ -37,7 +37,7 @@ def inspection_document(seen: Inspection) -> Document:
         said = Wording("**In {}** ({} reads all rows): ", seen.sample.said, Option("sample_above", None))
         answer = replace(answer, text=said + answer.text)
     shown = [one for one in every if one[-1] not in _IDLE or len(every) <= _MOST_ROWS]
-    idle = ", ".join(quote(name) for name, *_, use in every if use in _IDLE) if len(shown) < len(every) else ""
+    idle = _some([quote(name) for name, *_, use in every if use in _IDLE]) if len(shown) < len(every) else ""
     header = ("column", "type", "first values", "read as")
     read = Figures("How columns are read", header, tuple(shown), extra=((2,), (1,)))
     others = [Item(idle, status="group by")] if idle else []
@@ -58,6 +58,13 @@ def inspection_document(seen: Inspection) -> Document:
     )
 
 
+def _some(names: list[str]) -> str:
+    """Return names as far as a few lines hold them."""
+    held = [at for at in range(1, len(names) + 1) if len(", ".join(names[:at])) <= _MOST_LETTERS] or [1]
+    more = f" and {len(names) - held[-1]} more" if held[-1] < len(names) else ""
+    return ", ".join(names[: held[-1]]) + more
+
+
 def _facts(seen: Inspection) -> Iterator[tuple[str, str]]:
     """Yield what the log holds in a few numbers."""
     yield "Impressions", f"{seen.rows:,}"
@@ -76,6 +83,8 @@ def _asking(seen: Inspection) -> str:
     if seen.next is None:
         return "What a click model says about users:"
     law, target = str(seen.logging.policy), seen.next.target
+    if seen.next.first:
+        return f"The log has enough of the first items alone. What those of {quote(target)} would have earned:"
     if target in law:
         rankers = [one.name for one in seen.columns if one.use in ("score", "ranking") and not _reads(law, one.name)]
         shows = ": it shows too little of what {} would show:" if rankers else ". Log your scores, and {} judges them:"
@@ -144,7 +153,8 @@ def _answer(seen: Inspection) -> Answer:
         none = f"**The logging policy is known** ({law}), but **none of the rankings in the log can be evaluated** yet."
         return Answer(none, severity="warning")
     if found.known:
-        return Answer(f"**Other rankings can be evaluated**, with weights from {law}.")
+        what = "The first items of other rankings" if seen.next is not None and seen.next.first else "Other rankings"
+        return Answer(f"**{what} can be evaluated**, with weights from {law}.")
     rankers = "Random rankers" if seen.arms_draw else "Deterministic rankers"
     within = "within one, " if found.randomness.beside == found.column else ""
     said = {
@@ -314,7 +324,7 @@ def _families(seen: Inspection) -> Iterator[tuple[str, str, str, str]]:
 
 _MOST_ROWS = 10
 """Rows of the table of columns up to which those are shown that have no role."""
-_IDLE = ("to group by", "not read")
+_IDLE, _MOST_LETTERS = ("to group by", "not read"), 300
 
 
 def _use(column: LogColumn, seen: Inspection) -> str:
@@ -334,7 +344,10 @@ def _remarks(seen: Inspection) -> Iterator[str]:
             named = ColumnNames({column.like: column.name})
             filled = Wording("If {} is a score, write a number for each candidate in every row.", column.name)
             asked = Wording("If {} is the {}, use {}.", column.name, column.like, named)
-            yield filled if column.like == "score" else asked
+            logarithm = (
+                f"If {column.name} is the logarithm of the propensity, write exp({column.name}) in `propensity`."
+            )
+            yield {"score": filled, "log_propensity": logarithm}.get(column.like, asked)
     for use, name in ((one.use, one.name) for one in seen.columns if one.use in _APART):
         doubt = "perhaps follows" if use == "doubtful" else "follows"
         yield f"{name} {doubt} the impression, so it is not tried as a score. If it is one, name it in a policy."

@@ -90,7 +90,12 @@ def _doubted(found: LoggedBy, columns: Sequence[LogColumn]) -> LoggedBy:
     return replace(found, status="not contradicted", why=why)
 
 
-_DOUBTED = {"candidates": "the candidates", "score": "a score", "inclusion": "the rate with which rows were kept"}
+_DOUBTED = {
+    "candidates": "the candidates",
+    "score": "a score",
+    "inclusion": "the rate with which rows were kept",
+    "log_propensity": "the logarithm of the propensity",
+}
 """What a column may be that could make another law of the one that fits without it."""
 
 
@@ -295,11 +300,14 @@ def _by_value(
         shares = run(source.select(fold.needs()), fold, **how).shares
         laws = laws_by_value(name, tuple(shares), samples, apart)
         bucket = None if _CONTROL & {one.lower() for one in shares} else drawn_value(laws)
-        if called and are_rankers(laws) and likelier(laws, name, samples["candidates"], best):
+        if called and _NULL not in laws and are_rankers(laws) and likelier(laws, name, samples["candidates"], best):
             told = replace(found, column=name, shares=shares, arms={one: repr(laws[one].policy) for one in laws})
             why, unit = f"`{name}` assigns each row a policy that fits it", _unit(name, seen, source, how)
             return replace(told, status="arms", policy=None, departure=None, why=why, unit=unit)
-        if bucket is not None and not fits and shares[bucket] < _MINORITY:
+        if _SERVED.fullmatch(name) and found.policy == "uniform" and seen.shown_only and len(shares) > 1:
+            why = f"`{name}` tells which ranker served each row, and nothing what that could have shown"
+            return replace(found, status="unknown", policy=None, departure=None, column=name, shares=shares, why=why)
+        if bucket not in (None, _NULL) and not fits and shares[bucket] < _MINORITY:
             kind = next(one.type for one in seen.columns if one.name == name)
             value = bucket if "int" in kind or "bool" in kind else repr(bucket)
             only = f"{name if name.isidentifier() else json.dumps(name)} = {value}"
@@ -308,6 +316,7 @@ def _by_value(
     return found
 
 
+_NULL = "null"  # the label of rows without a value, which no arm and no filter names
 _MINORITY, _CONTROL = 0.5, words_of("CONTROL")  # one of the values of an A/B test is no bucket
 _TRIED_VALUES = 4
 """Columns of few values by which the rows are told apart."""
@@ -320,7 +329,8 @@ _TRIED_ARMS = 3
 def _arms_of(column: str, policies: tuple[Top | Ranking, ...], source: Source, how: HowRead) -> Arms | None:
     """Return which ranker explains the rows of each value of a column; None if there is none, or it holds many."""
     fold = ArmsFold(column, policies)
-    return run(source.select(fold.needs()), fold, **how) if policies else None
+    found = run(source.select(fold.needs()), fold, **how) if policies else None
+    return None if found is None or _NULL in found.policies else found
 
 
 def used(columns: Sequence[LogColumn], use: str) -> list[str]:

@@ -40,11 +40,13 @@ class Next:
     """A question that the log can answer: a target policy, and estimators that can evaluate it.
 
     turned: the target with the lowest score first, where nothing shows whether high scores are good; empty otherwise.
+    first: whether only its first items can be evaluated.
     """
 
     target: str
     estimators: tuple[str, ...]
     turned: str = ""
+    first: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,12 @@ class Inspection(Printed, Plain):
     def unsettled(self) -> tuple[Unsettled, ...]:
         """Return what must be said before the table can be read: nothing."""
         return ()
+
+    @property
+    def shown_only(self) -> bool:
+        """Whether slates are of more items than they hold, of which each row lists those shown alone."""
+        slots = self.overview.slots
+        return self.overview.candidates == slots and self.overview.distinct["item"] > max(slots)
 
     @property
     def title(self) -> str:
@@ -217,8 +225,9 @@ class Inspection(Printed, Plain):
             return ""
         if self.next is None:
             return command_line(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
-        estimators = [word for one in self.next.estimators for word in ("-e", one)]
-        return command_line(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *estimators])
+        asked = [word for one in self.next.estimators for word in ("-e", one)]
+        asked += ["--top-k", "1"] if self.next.first else []
+        return command_line(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *asked])
 
     @property
     def broken(self) -> Mapping[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,17 @@ _TRIED = 4
 
 
 def suggestion(
-    seen: Inspection, law: Policy | None, source: Source, sample: SampledRows, how: HowRead
+    seen: Inspection, law: Policy | None, source: Source, sample: SampledRows, how: HowRead, *, firsts: bool = False
 ) -> dict[str, Any]:
     """Return a question that the log can answer, or why it cannot: about the first ranker with overlap.
 
-    The question is asked here first, so that no command is suggested which is refused.
+    The question is asked here first, so that no command is suggested which is refused. firsts: about the first items
+    alone, of a source with slates of one.
     """
     logging = policy(str(seen.logging.named))
     if seen.overview.earned is None or seen.unreadable:
         return {}
-    slots = max(seen.overview.slots)
+    slots = 1 if firsts else max(seen.overview.slots)
     ranks = seen.clicked and _gives(source, logging, "rank_law")
     if logging.logged and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
@@ -48,7 +50,7 @@ def suggestion(
         found = ["snips"] if slates and np.isfinite(target.log_prob(sample.contexts, sample.slates)).any() else []
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found and len(questions) < _TRIED:
-            questions[repr(target)] = Next(repr(target), tuple(found), _turned(target, directed))
+            questions[repr(target)] = Next(repr(target), tuple(found), _turned(target, directed), firsts)
     every = list(questions)
     answers: Mapping[str, Verdict] = {}
     for names in (every[:1], every):  # nearly always the first is enough
@@ -64,6 +66,12 @@ def suggestion(
         if first is not None:
             return {"next": questions[first]}
     return {"declined": answers[every[0]].reasons[0].text} if answers else {}
+
+
+def first_slots(rows: SampledRows) -> SampledRows:
+    """Return rows of which the first slot alone is looked at."""
+    contexts = replace(rows.contexts, length=np.minimum(rows.contexts.length, 1))
+    return replace(rows, slates=rows.slates[:, :1], contexts=contexts)
 
 
 def _gives(source: Source, policy: Policy, ability: ShownAbility) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class Counted(Spelled, Policy, Fits):
         by: the column whose values are the contexts. Must read the log once before use. The propensities are
             estimates: rare contexts look more deterministic than they are.
         counts: what was counted; filled by the first pass over the log.
+        one_slot: whether all slates have one item, which then is the slate; filled as the counts are.
 
     Raises:
         UsageError: the name of the column is no text.
@@ -38,6 +39,7 @@ class Counted(Spelled, Policy, Fits):
     name: ClassVar[str] = "counted"
     by: str = field(default="query", kw_only=True)
     counts: KeyedCounts | None = field(default=None, kw_only=True, compare=False)
+    one_slot: bool = field(default=False, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         refuse_no_column(self, self.by)
@@ -52,10 +54,10 @@ class Counted(Spelled, Policy, Fits):
         return self.by
 
     def reads(self, ability: Ability) -> Needs:
-        if ability not in ("rank_law", "rank_probs"):
+        if ability not in ("rank_law", "rank_probs", *(["log_prob"] if self.one_slot else [])):
             self.refuse(ability)
         # What it shows of all items is not what it shows of those that were shown.
-        whole = frozenset(["candidates"]) if ability == "rank_probs" else frozenset[str]()
+        whole = frozenset[str]() if ability == "rank_law" else frozenset(["candidates"])
         return Needs(whole, keys=frozenset([self.by]))
 
     def fit(self, source: Source, executor: Executor | None = None) -> Counted:
@@ -63,11 +65,14 @@ class Counted(Spelled, Policy, Fits):
         if self.counts is not None:
             return self
         refuse_once(source, f"{self} is counted first")
-        counts = run(source.select(Needs(keys=frozenset([self.by]))), _ShownFold(self.by), executor)
-        return replace(self, counts=counts)
+        found = run(source.select(Needs(keys=frozenset([self.by]))), _ShownFold(self.by), executor)
+        return replace(self, counts=found["counts"], one_slot=not found["longer"])
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        self.refuse("log_prob")
+        if contexts.slots > 1:
+            self.refuse("log_prob")
+        with np.errstate(divide="ignore"):
+            return np.log(self.rank_probs(contexts, slates)[:, 0, 0])
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         if self.counts is None:
@@ -95,13 +100,14 @@ class Counted(Spelled, Policy, Fits):
 
 @dataclass(frozen=True)
 class _ShownFold(Fold):
-    """Counts impressions per context, and per (context, item, rank), each divided by its inclusion."""
+    """Counts impressions per context, per (context, item, rank), each divided by its inclusion, and longer slates."""
 
     by: str
 
-    def of(self, batch: LogBatch) -> KeyedCounts:
+    def of(self, batch: LogBatch) -> dict[str, Any]:
         context, weight = batch.contexts.keys[self.by], 1.0 / batch.inclusion
         row, rank = np.nonzero(batch.slates >= 0)
         code = batch.contexts.candidates[row, batch.slates[row, rank]]
         keys = np.concatenate([context, join(context[row], code, rank)])
-        return KeyedCounts(*summed([keys], [np.concatenate([weight, weight[row]])]))
+        counts = KeyedCounts(*summed([keys], [np.concatenate([weight, weight[row]])]))
+        return {"counts": counts, "longer": int((batch.contexts.length > 1).sum())}

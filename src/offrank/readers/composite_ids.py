@@ -1,4 +1,4 @@
-"""Ids of several columns: `session+timestamp` is the list that a session was shown at a time."""
+"""Several columns together: `session+timestamp` is a list, `rank_a+rank_b` what two rankings choose from."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ import pyarrow.compute as pc
 
 from ..wording import ColumnNames, Wording
 from . import flat, names
-from .computed_columns import DerivedTable
+from .computed_columns import Computed, DerivedTable
 from .description import Unsettled
 from .roles.columns import BY_CHANCE, FEW, Column, is_constant, of_values
 from .roles.runs import positioned
 from .tables import Table
 
-PLUS = "+"
-"""What stands between the names of columns that are one id together."""
 _BETWEEN = "\x1f"
 _PARTS_TRIED = 6
 """Columns of which two or three are tried together."""
@@ -26,22 +24,38 @@ _PARTS_TRIED = 6
 
 def joined_columns(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns that a name joins; none if it is a column itself, or if one of them is not there."""
-    found = tuple(name.split(PLUS))
+    found = tuple(name.split(names.PLUS))
     return found if name not in known and len(found) > 1 and {*found} <= {*known} else ()
 
 
 def composed(table: Table, said: Mapping[str, str]) -> Table:
-    """Return a table with the id of its lists, where that is several columns together."""
-    name = said.get("impression", "")
-    parts = joined_columns(name, table.names)
-    return DerivedTable(table, {one: one for one in table.names}, {name: (parts, _as_one_text)}) if parts else table
+    """Return a table with the id of its lists, or their candidates, where that is several columns together."""
+    made = _made(table.names, said)
+    return DerivedTable(table, {one: one for one in table.names}, made) if made else table
 
 
 def composed_rows(rows: pa.Table, said: Mapping[str, str]) -> pa.Table:
     """Return the first rows of such a table."""
-    name = said.get("impression", "")
-    parts = joined_columns(name, tuple(rows.column_names))
-    return rows.append_column(name, _as_one_text(rows.select(parts))) if parts else rows
+    for name, (parts, make) in _made(tuple(rows.column_names), said).items():
+        rows = rows.append_column(name, make(rows.select(parts).combine_chunks().to_batches()[0]))
+    return rows
+
+
+def _made(known: tuple[str, ...], said: Mapping[str, str]) -> dict[str, Computed]:
+    """Return how columns that are several together are made."""
+    ways = {"impression": _as_one_text, "candidates": _as_one_list}
+    named = {said[role]: (joined_columns(said[role], known), make) for role, make in ways.items() if role in said}
+    return {name: one for name, one in named.items() if one[0]}
+
+
+def _as_one_list(rows: pa.RecordBatch) -> pa.Array:
+    """Return the distinct items of several lists as one, those of the first list first."""
+    each = [flat.lists(rows.column(name), name) for name in rows.schema.names]
+    row, values = np.concatenate([one.row for one in each]), pa.concat_arrays([one.values for one in each])
+    order = np.argsort(row, kind="stable")
+    keys = np.stack([row[order], flat.id_codes(values, "candidates")[order]])
+    kept = order[np.sort(np.unique(keys, axis=1, return_index=True)[1])]
+    return flat.lists_of(values.take(pa.array(kept)), np.bincount(row[kept], minlength=rows.num_rows))
 
 
 def _as_one_text(rows: pa.RecordBatch | pa.Table) -> pa.Array:
@@ -66,7 +80,7 @@ def ids_together(rows: pa.Table) -> list[str]:
         found: dict[bytes, str] = {}
         for parts in combinations(able, size):
             for groups in _lists_made(rows, columns, parts, places):
-                found.setdefault(groups, PLUS.join(parts))
+                found.setdefault(groups, names.PLUS.join(parts))
         if found:
             return list(found.values())
     return []
@@ -74,14 +88,14 @@ def ids_together(rows: pa.Table) -> list[str]:
 
 def of_pages(name: str) -> bool:
     """Whether a name tells of the pages of a list."""
-    return any("page" in names.parts(part) for part in name.split(PLUS))
+    return any("page" in names.parts(part) for part in name.split(names.PLUS))
 
 
 def _lists_made(
     rows: pa.Table, columns: Mapping[str, Column], parts: tuple[str, ...], places: list[str]
 ) -> Iterator[bytes]:
     """Yield the lists that these columns make with a position, if they are certain, as numbers of groups."""
-    name = PLUS.join(parts)
+    name = names.PLUS.join(parts)
     joined = _as_one_text(rows.select(parts)).combine_chunks()
     one = Column(name, joined)
     if one.nulls.any():

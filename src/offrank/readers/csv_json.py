@@ -131,11 +131,9 @@ class CsvJsonTable(OfSchema, OnePart):
         left, end, of_json = row + (not self.dialect.width and self.kind != "json"), 0, self.kind == "json"
         if row > _COUNTED or (of_json and self.files.head(path).lstrip(_BLANK)[:1] == b"["):
             return 0
-        how: Any = {"delimiter": self.dialect.delimiter, "escapechar": "\\" if self.dialect.escaped else None}
-        as_cells = self.dialect.lines or self.ragged
-        how |= {"doublequote": not self.dialect.escaped} if as_cells else {"quoting": csv.QUOTE_NONE}
+        how: Any = {} if self.dialect.lines or self.ragged else {"quoting": csv.QUOTE_NONE}
         with suppress(csv.Error), self._open(path) as stream:
-            for cells in (reader := csv.reader(io.TextIOWrapper(stream, "utf-8", "replace", newline=""), **how)):
+            for cells in (reader := self._reader(stream, **how)):
                 begin, end = end + 1, reader.line_num
                 if cells and begin > self.dialect.skip:
                     if not left:
@@ -198,16 +196,39 @@ class CsvJsonTable(OfSchema, OnePart):
         # CSV errors name the row; JSON errors count from the beginning of a block.
         of_json = self.kind == "json"
         with self._open(path) as stream:
-            found: Any = None
+            found, text = None, _Counted(stream)
             while True:
                 with file_errors(f"{path}, after row {rows}" if of_json else path, self.kind), self._naming(path, own):
                     if found is None:
-                        found = _json(stream, wanted) if of_json else self._checked(stream, wanted, path, ragged)
+                        found = _json(stream, wanted) if of_json else self._checked(text, wanted, path, ragged)
                     data = next(found, None)
                 if data is None:
+                    self._refuse_open_quote(path, text, rows + len(ragged))
                     return
                 rows += len(data)
                 yield with_columns(data, constant).select(list(columns))
+
+    def _refuse_open_quote(self, path: str, text: _Counted, rows: int) -> None:
+        """Raise if a quote is not closed, so that a cell holds lines that are rows. rows: those read or left out.
+
+        The file is read again only where its quotes, or its lines, do not add up.
+        """
+        added_up = text.quotes % 2 == 0 and (self.dialect.lines or text.lines <= rows + self._before)
+        with self._open(path) as stream:
+            begin, reader = 1, self._reader(stream, strict=True)
+            try:
+                for _ in () if added_up else reader:
+                    begin = reader.line_num + 1
+            except csv.Error as error:
+                if (lines := reader.line_num - begin + 1) > 1:
+                    said = f"{path}, line {begin}, cannot be read as CSV: a quote is not closed within {lines:,} lines"
+                    raise LogError(said, "close it, or write it twice within a quoted cell") from error
+
+    def _reader(self, stream: Any, **how: Any) -> Any:
+        """Return what reads cells as this file has them, and knows their lines."""
+        how = {"escapechar": "\\" if self.dialect.escaped else None, "doublequote": not self.dialect.escaped, **how}
+        text = io.TextIOWrapper(stream, "utf-8", "replace", newline="")
+        return csv.reader(text, delimiter=self.dialect.delimiter, **how)
 
     def _checked(self, stream: Any, wanted: pa.Schema, path: str, ragged: list[int]) -> Iterator[pa.RecordBatch]:
         """Yield rows of CSV whose whole numbers are what was written: 007 is not 7. Later some may have decimals."""
@@ -250,6 +271,18 @@ class CsvJsonTable(OfSchema, OnePart):
         lines = {"column_names": self.dialect.names, "skip_rows": self.dialect.skip}  # it is UTF-8 by then
         read = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, **lines)
         return pyarrow.csv.open_csv(stream, read, parsing, options)
+
+
+class _Counted:
+    """A stream of text whose lines and quotes are counted as it is read."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.lines, self.quotes, self.closed = stream, 0, 0, False
+
+    def read(self, size: int = -1) -> bytes:
+        block: bytes = self.stream.read(size)
+        self.lines, self.quotes = self.lines + block.count(b"\n"), self.quotes + block.count(b'"')
+        return block
 
 
 def _json_schema(lines: bytes) -> pa.Schema:

@@ -162,6 +162,11 @@ class Described:
         told = found.description
         told = told if told.layout == "none" else replace(told, format=repr(reader))
         given: dict[str, Any] = {"renamed": {**own, **said}, "description": told}
+        if how.gaps == "close":
+            if not isinstance(found, LongLog):
+                remedy = Wording("omit {}", Option("gaps", "close"))
+                raise UsageError(f"the {reader} format has whole lists, without gaps to close", remedy)
+            given["gaps"] = how.gaps
         return replace(found, top_k=how.top_k, duplicates=how.duplicates or found.duplicates, **given)
 
     def _by_columns(self, renamed: Mapping[str, str], found: Description | None = None) -> _Log:
@@ -311,7 +316,7 @@ def _clicks_as(
     tops = wide.tops_said(rows, *columns) if click in said and is_wide else ()
     if tops or not len(rows):
         return plain, tops
-    if rows.column(columns[1]).null_count == len(rows):
+    if all(map(_all_null, rows.column(columns[1]).chunks)):
         _refuse_all_null(table, columns[1])
     found = (wide.clicks_in_lists if is_wide else long.clicks_in_rows)(rows, *columns)
     return found if click in said or found == "filled" else plain, ()
@@ -327,6 +332,13 @@ def _from_top(clicks: str, tops: Sequence[int]) -> str:
 
 def _refuse_all_null(table: Table, clicks: str) -> None:
     """Raise a `ColumnError` if the column of the clicks is null in all rows."""
-    if all(flat.nulls(flat.plain_column(piece.data.column(0))).all() for piece in all_pieces(table, (clicks,))):
+    if all(_all_null(piece.data.column(0)) for piece in all_pieces(table, (clicks,))):
         said = f"{clicks!r} is null in all rows of {table.describe()}, so nothing says what was clicked"
         raise ColumnError(said, "write the clicks, 0 where an item was not clicked, or name the column that has them")
+
+
+def _all_null(column: pa.Array) -> bool:
+    """Whether a column holds nulls alone, or lists of them."""
+    column = flat.plain_column(column)
+    values = flat.lists(column, "clicks").values if pa.types.is_nested(column.type) else column
+    return values.null_count == len(values) > 0 or column.null_count == len(column)

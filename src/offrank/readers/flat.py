@@ -362,7 +362,7 @@ def _word(value: Any) -> str:
 def show_value(column: pa.Array, index: int) -> str:
     """Format a value for an error message, cut if long."""
     column = plain_column(column.slice(index, 1))
-    seen = column.view(of_bytes(column.type))
+    seen = column if (kind := of_bytes(column.type)) == column.type else column.view(kind)  # of nulls pyarrow aborts
     try:
         value = seen[0].as_py()
     except OverflowError:  # its years are 1 to 9999

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,7 +40,8 @@ class LogColumn:
 
     use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; otherwise empty. like:
     the role that commonly has this name, if that role has no column; or what it may hold, though it is not read:
-    `candidates`, or a `score` that is missing in some rows. samples: first values, cut where long.
+    `candidates`, a `score` that is missing in some rows, or the `log_propensity` of a list. samples: first values, cut
+    where long.
     """
 
     name: str
@@ -90,9 +92,26 @@ def describe_columns(log: Source, progress: Progress | None = None) -> tuple[Log
         fits = (what for what, least in _MAY_BE.items() if rows and not use and holds[name, what] >= least * rows)
         map_of_numbers = "score" if pa.types.is_map(types[name]) and is_number(types[name].item_type) else ""
         like = "" if name in role_of else near or next(fits, map_of_numbers)
+        if (
+            use == "group"
+            and "propensity" not in own
+            and _LOGARITHM.search(name)
+            and _negative(first.data.column(name))
+        ):
+            like = "log_propensity"
         shown = _samples(first.data, name)
         columns.append(LogColumn(name, type_in_words(types[name]), role_of.get(name, use), like, shown))
     return tuple(columns)
+
+
+_LOGARITHM = re.compile("(^|_)(log_?(p|pi|prob|prop|lik)[a-z]*|lp|ll)(_|$)", re.IGNORECASE)
+"""Names of logarithms of probabilities."""
+
+
+def _negative(column: pa.Array) -> bool:
+    """Whether a column holds fractions, none of them above 0."""
+    fractions = pa.types.is_floating(column.type) and column.null_count < len(column)
+    return fractions and bool(np.nanmax(flat.numbers(column, "")) <= 0)
 
 
 def _counted(

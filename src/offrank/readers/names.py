@@ -50,6 +50,8 @@ def parts(name: str) -> list[str]:
     return [part.lower() for part in _PARTS.findall(plain)]
 
 
+PLUS = "+"
+"""What stands between the names of columns that have a role together."""
 SURE_FIT, CALLED = 2, 3
 """How well a name must fit a role to be preferred to its rivals; and to look at the first rows, or to be of a row's
 time: `release_date` fits less.

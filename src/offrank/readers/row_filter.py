@@ -145,11 +145,36 @@ def filtered(table: Table, where: str) -> Table:
     chosen = RowFilter.of(where)
     table = table if {*chosen.columns} <= {*table.names} else unfolded(table)
     refuse_lacking(table, chosen.columns)
-    kinds: Any = schema_of(table)
+    made: Any = table
+    of_spark = None if engine_of(table) is None else made.spark.frame
+    kinds: Any = schema_of(table) if of_spark is None else {one.name: one.dataType for one in of_spark.schema}
     for one in chosen.conditions if kinds else ():  # what does not compare is said at once
-        holds(one, pa.nulls(0, kinds.field(one.column).type))
-    if engine_of(table) is not None:
-        made: Any = table
-        frame, said = made.spark.frame.filter(where), f"{made.describe()} where {where}"
-        return replace(made, spark=replace(made.spark, frame=frame, where=said))
-    return FilteredTable(table, chosen)
+        kind = (
+            kinds.field(one.column).type
+            if of_spark is None
+            else _OF_SPARK.get(kinds[one.column].typeName().partition("_")[0])
+        )
+        holds(one, pa.nulls(0, kind or pa.float64()))
+    if of_spark is None:
+        return FilteredTable(table, chosen)
+    frame, said = of_spark.filter(_in_spark(chosen, kinds)), f"{made.describe()} where {where}"
+    return replace(made, spark=replace(made.spark, frame=frame, where=said))
+
+
+_OF_SPARK = {"string": pa.string(), "boolean": pa.bool_(), "date": pa.date32(), "timestamp": pa.timestamp("us", "UTC")}
+"""Arrow's types of Spark's; others are numbers."""
+
+
+def _in_spark(chosen: RowFilter, kinds: Mapping[str, Any]) -> str:
+    """Return a filter in Spark's SQL, in which a text in double quotes is no column, and 1 is not true."""
+    tests = []
+    for one in chosen.conditions:
+        flag, name = kinds[one.column].typeName() == "boolean", one.column.replace("`", "``")
+        values = [bool(value) if flag else value for value in one.values]
+        words = [f"'{_quoted(value)}'" if isinstance(value, str) else str(value) for value in values]
+        tests.append(f"({' or '.join(f'`{name}` {one.sign} {word}' for word in words)})")
+    return " and ".join(tests)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -44,7 +44,7 @@ def router(
     """Read a table with a choice per row as impressions of one slot.
 
     - chosen, reward, propensity: the columns of what was chosen, of what it earned (of any sign) and of the probability
-      with which it was chosen.
+      with which it was chosen; empty where that was not logged: say `logging`, such as `counted(by=query)`.
     - candidates: the column that lists the options of each row. probs: the column of objects {option: probability},
       which tells options and propensity, and becomes the score `probs` beside the candidates: `plackett_luce(probs)` is
       the router. With neither, the options are those that were ever chosen, which one pass over the log finds.
@@ -61,14 +61,15 @@ def router(
     table = unfolded(open_table(source))
     probs = probs or (propensity if propensity not in table.names and _fields(propensity, table.names) else "")
     fields = _fields(probs, table.names)
-    refuse_lacking(table, [chosen, reward, *([] if fields else [propensity]), *filter(None, (candidates, inclusion))])
+    propensity = "" if fields else propensity
+    refuse_lacking(table, [chosen, reward, *filter(None, (propensity, candidates, inclusion))])
     computed: dict[str, Computed] = {"slate": one_each(chosen)}
     kept = {"reward": reward}
     if fields:
         computed["candidates"] = tuple(fields.values()), partial(_options, tuple(fields))
         computed["probs"] = tuple(fields.values()), partial(_beside, len(fields))
         computed["propensity"] = (chosen, *fields.values()), partial(_chosen, tuple(fields))
-    else:
+    elif propensity:
         kept["propensity"] = propensity
     if inclusion and "drop" in inclusion.lower():
         computed["inclusion"] = (inclusion,), kept_rate
@@ -78,7 +79,8 @@ def router(
     if candidates:
         kept["candidates"] = candidates
     elif not fields:
-        _refuse_unlisted(table, chosen, reward, propensity)
+        if propensity:
+            _refuse_unlisted(table, chosen, reward, propensity)
         every = ever(table, chosen)
         computed["candidates"], options = always(every, chosen), [*map(str, every.to_pylist())]
     used = {chosen, reward, inclusion, *kept.values(), *fields.values()}

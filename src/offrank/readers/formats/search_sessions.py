@@ -138,7 +138,7 @@ def _clicked(count: bool, slate: list[int], clicked: Iterable[int], *beside: str
     return (slate, [clicks[document] for document in slate], *beside), dict(+left_out)
 
 
-_CLICK = re.compile(r"(?P<time>[^\t]*)\t([^\t]+)\t([^\t]*)\t(?P<rank>\d{1,18})[\t ]\d+\t(?P<url>\S.*)")
+_CLICK = re.compile(r"(?P<time>[^\t]*)\t([^\t]+)\t([^\t]*)\t(?P<rank>\d{1,18})[\t ]\d+\t(?P<url>\S[^\t]*)")
 
 
 @READERS.register

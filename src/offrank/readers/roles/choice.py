@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from ...wording import ColumnNames, Wording
 from .. import conversions, names
 from ..description import RoleEvidence, Unsettled
 from ..names import SURE_FIT, words_of
-from .columns import Column, Flags, like_probabilities
+from .columns import FEW, Column, Flags, like_probabilities
 
 
 @dataclass
@@ -87,6 +88,16 @@ class Roles:
             why = "a number of each list, with the name of an outcome"
             self.found["reward"] = RoleEvidence(called[0], why, tuple(name for name in free if name != called[0]))
         return bool(called)
+
+    def candidates_of_two(self, inside: Mapping[str, Flags | None]) -> None:
+        """Take the items of two lists together for the candidates if all of the slate is in them: merged rankings.
+
+        inside: by list, which items of the slate it has [n, k]; None where its ids are of another kind.
+        """
+        for (name, first), (other, second) in combinations(inside.items(), 2):
+            known = "candidates" in self.found or first is None or second is None
+            if not known and (first | second).all(axis=1).mean() >= 1 - FEW:  # type: ignore[operator]  # none is None
+                self.found["candidates"] = RoleEvidence(f"{name}{names.PLUS}{other}", "the slate is of both lists")
 
     def noted(self, role: str, kind: pa.DataType) -> None:
         """Note how clicks are written, if not as numbers."""

@@ -117,6 +117,15 @@ def like_draws(numbers: Floats, place: Integers, left: Integers) -> bool:
     return all(abs(one.mean() - 1) <= _ERRORS * one.std() / len(one) ** 0.5 + _ROUNDING for one in each)
 
 
+def fall_by_one(numbers: Floats, row: Integers) -> bool:
+    """Whether numbers are the probabilities of items drawn one after another: on average, 1 / p falls by 1."""
+    if not (like_probabilities(numbers) and (numbers > 0).all()):
+        return False
+    steps = (1 / numbers[:-1] - 1 / numbers[1:])[row[:-1] == row[1:]]
+    error = _ERRORS * steps.std() / len(steps) ** 0.5 + _ROUNDING if len(steps) else 1.0
+    return bool(error < 1 and abs(steps.mean() - 1) <= error)
+
+
 _ERRORS, _ROUNDING = 4, 1e-6
 _PROBABLE = 0.95
 """The least share of known numbers in (0, 1] where a column holds probabilities."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...errors import ColumnError
-from ...log.batch import Floats
+from ...log.batch import Booleans, Floats
 from ...log.rules import DUPLICATE
 from ...log.schema import LONG_ROLES, ROLES
 from ...wording import ColumnNames, Wording
@@ -22,7 +22,7 @@ from ..flat import Lists
 from ..json_text import ONE_KIND, BadCell
 from .choice import Roles
 from .clicked_index import place_lists, spelled, tops_of
-from .columns import FEW, always_falls, by_first, like_clicks, like_draws, of_values
+from .columns import FEW, always_falls, by_first, fall_by_one, like_clicks, like_draws, of_values
 from .long import long_roles
 
 _NO_SLATE = "no column contains lists of distinct ids: the items shown"
@@ -30,6 +30,8 @@ _NOT_IDS = "column 'slate' does not contain a list of distinct ids in each row: 
 _NO_CLICKS = "no list says which items of the slate were clicked: log 1 or 0 for each item shown"
 _FEW_CLICKED = 3.0
 """The largest mean number of ids in a list of what was clicked."""
+_RANKINGS = 4
+"""Lists beside the slate of which two may have been merged."""
 _PAIR = 2
 """Places that clicks may fill as positions do."""
 
@@ -72,10 +74,16 @@ class ListColumn:
 
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""
+        inside = self.inside(other)
+        return inside is not None and bool(inside.all(axis=1).mean() >= 1 - FEW)
+
+    def inside(self, other: ListColumn) -> Booleans | None:
+        """Which ids of each list stand in the other's [n, k], and what is beyond the list; None of other ids."""
         own, others = self.ids, other.ids
         if own is None or others is None or flat.id_kind(own.raw.type) != flat.id_kind(others.raw.type):
-            return False
-        return bool(others.places(own).outside.mean() <= FEW)
+            return None
+        found = others.places(own).found
+        return (found >= 0) | (np.arange(found.shape[1]) >= own.lengths[:, None])
 
     @property
     def few(self) -> bool:
@@ -134,6 +142,8 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
     if "candidates" not in said:
         pool = [name for name, one in ids.items() if _is_pool(one, shown)]
         roles.if_sure("candidates", [name for name in pool if name not in roles.taken])
+        free = [one for name, one in ids.items() if one is not shown and name not in roles.taken]
+        roles.candidates_of_two({one.name: shown.inside(one) for one in free[:_RANKINGS]})
     _beside(roles, lists, shown, rows)
     return Description("wide", roles.found, None, roles.notes, tuple(roles.unsettled), lacks)
 
@@ -362,9 +372,11 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
     roles.logged(logged, listed)
     pool = lists.get(roles.found["candidates"].column) if "candidates" in roles.found else None
     able = [name for name in listed if names.parts(name)[-1:] == ["p"] and "slot_propensity" not in roles.found]
-    left = None if pool is None else pool.lists.lengths[shown.lists.row] - shown.lists.place
-    if len(able) == 1 and left is not None and like_draws(listed[able[0]], shown.lists.place, left):
-        roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
+    if len(able) == 1:
+        numbers, row, place = listed[able[0]], shown.lists.row, shown.lists.place
+        left = None if pool is None else pool.lists.lengths[row] - place
+        if fall_by_one(numbers, row) if left is None else like_draws(numbers, place, left):
+            roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
 
 
 def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:

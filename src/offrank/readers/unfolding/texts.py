@@ -69,7 +69,7 @@ def _taken(
     """
     plain = (name for name in sample.column_names if not isinstance(found.get(name), Json))
     cells = {name: as_text(whole_column(sample[name])) for name in plain}
-    called = {name: closeness("click", name) >= CALLED for name in cells}
+    called = {name: max(closeness(role, name) for role in ("click", "used")) >= CALLED for name in cells}
     taken = [name for name in cells if called[name] or (name not in found and _is_list_name(name))]
     taken = [name for name in taken if any(_any(cells[name], re.escape(one)) for one in _SEPARATORS)]
     if taken:
