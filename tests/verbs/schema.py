@@ -112,7 +112,7 @@ DOCUMENT = shape(
         "logging": TEXT,
         "targets": by_name(TEXT),
         "confidence": NUMBER,
-        "interval": one_of("studentised", "normal", "bootstrap", "bernstein"),
+        "interval": one_of("anytime", "studentised", "normal", "bootstrap", "bernstein"),
         "cluster": optional(TEXT),
         "by": optional(TEXT),
         "examination": optional(many(NUMBER)),

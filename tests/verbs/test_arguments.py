@@ -50,7 +50,11 @@ REFUSED: dict[str, tuple[dict[str, Any], type[OffrankError], str]] = {
     "per cent": ({"confidence": 95}, errors.UsageError, "between 0 and 1"),
     "not a level": ({"confidence": float("nan")}, errors.UsageError, "between 0 and 1"),
     "a word for a level": ({"confidence": "high"}, errors.UsageError, "'high'.*between 0 and 1"),
-    "an unknown interval": ({"interval": "boot"}, errors.UsageError, "bernstein, bootstrap, normal, studentised"),
+    "an unknown interval": (
+        {"interval": "boot"},
+        errors.UsageError,
+        "anytime, bernstein, bootstrap, normal, studentised",
+    ),
     "two replicates": ({"replicates": 2}, errors.UsageError, "at least 20"),
     "clusters for bernstein": ({"interval": "bernstein", "cluster": "query"}, errors.UsageError, "independent"),
     "a near group": ({"by": "devise"}, errors.ColumnError, "nearest name is 'device'"),

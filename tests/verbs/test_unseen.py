@@ -51,6 +51,18 @@ def test_large_rewards_still_to_come_are_told(sigma: float, heavy: bool, column:
     assert {name: CODE in codes(result[name]) for name in names} == dict.fromkeys(names, heavy)
 
 
+def test_bounded_rewards_of_many_sizes_have_no_tail_under_weights() -> None:
+    """Clicks worth 1, .5, .3 and .2 by rank: a few heavy weights above a body of small ones are not larger rewards."""
+    rng = np.random.default_rng(0)
+    slate = rng.permuted(np.tile(np.arange(4), (2_000, 1)), axis=1)
+    clicks = (rng.random(slate.shape) < 0.3 / (1 + slate)) * [1.0, 0.5, 0.3, 0.2]
+    rows = pa.table({"slate": [*slate], "clicks": [*clicks], "score": [*-slate.astype(float)]})
+    for name in ("ips", "snips"):
+        (found,) = offrank.evaluate(rows, **asked(name, target="epsilon(top(score), 0.5)")).estimates.values()
+        assert CODE not in codes(found)
+        assert found.high < 0.5  # it was 62
+
+
 def test_rewards_without_a_tail_have_the_interval_of_the_bare_formula() -> None:
     """Clicks of 0 and 1, and one price for all of them: there is nothing larger to come."""
     clicks = (np.arange(1000) // 4 % 5 < 2).astype(float)

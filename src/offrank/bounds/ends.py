@@ -145,7 +145,7 @@ def _held_by_both(counted: Inference, lower: Mean, upper: Mean) -> tuple[Interva
     Imbens and Manski (2004): at the c with F(c + width / error) - F(-c) = confidence. Far ends miss it at one side.
     """
     ends = counted.interval(lower), counted.interval(upper)
-    error, normal, confidence = max(one.standard_error for one in ends), NormalDist(), counted.confidence
+    error, normal, confidence = max(one.standard_error for one in ends), NormalDist(), counted.level
     if not 0 < error < np.inf:
         return ends
     away = (ends[1].value - ends[0].value) / error
@@ -154,5 +154,6 @@ def _held_by_both(counted: Inference, lower: Mean, upper: Mean) -> tuple[Interva
         middle = (least + most) / 2
         enough = normal.cdf(middle + away) - normal.cdf(-middle) >= confidence
         least, most = (least, middle) if enough else (middle, most)
-    level = replace(counted, confidence=2 * normal.cdf(most) - 1)
+    method = "studentised" if counted.method == "anytime" else counted.method  # at the level of one look
+    level = replace(counted, confidence=2 * normal.cdf(most) - 1, method=method)
     return level.interval(lower), level.interval(upper)

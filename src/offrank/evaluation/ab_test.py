@@ -201,7 +201,7 @@ class ArmsPair:
         """How far a difference leans on another one, and both together."""
         inference = self.summary.inference
         contrast = inference.difference(_minus(*other), _minus(*sides))
-        found = uncertain_prior.leaning(own, inference.difference(*other), contrast, self.summary.spec.confidence)
+        found = uncertain_prior.leaning(own, inference.difference(*other), contrast, self.summary.spec.level)
         one, two = (
             combined([(mine, 1 - found.share), (theirs, found.share)])
             for mine, theirs in zip(sides, other, strict=True)

@@ -236,7 +236,7 @@ class Counts:
             return math.nan
         if difference.standard_error < 1e-6 * error:
             return 0.0  # both are the same policy, up to rounding
-        deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.confidence / 2, POWER)))
+        deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.level / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(ess_ratio)
 
     def error_is_reliable(self, target: Policy, row: Row) -> bool:

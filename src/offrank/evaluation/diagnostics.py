@@ -262,7 +262,7 @@ class Diagnostics:
         at, made_rows = counts.columns(*pair), []
         whole = counts.sums.moments.of(tuple(counts.layout.columns.numbers((ROWS, at.value, at.weight))))
         path = _clip_path(clips, self.clipped.index(pair), whole)
-        method = "studentised" if counts.spec.method == "studentised" else "normal"
+        method = counts.spec.method if counts.spec.method in ("anytime", "studentised") else "normal"
         spec, stretch = IntervalSpec(method, counts.spec.confidence), math.sqrt(estimate.design_effect or 1.0)
         for maximum, beyond, moments in path:
             found = spec.inference(_COLUMNS, {"moments": moments})

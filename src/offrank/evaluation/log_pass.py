@@ -21,7 +21,7 @@ from ..estimators.named import REFERENCES
 from ..findings import cautions_for
 from ..findings.assumptions import CurveEvidence
 from ..findings.log import LogEvidence
-from ..findings.reasons import AS_DRAWN, ROWS_KEPT, Assumption
+from ..findings.reasons import AS_DRAWN, ONE_LOOK, ROWS_KEPT, Assumption
 from ..findings.row import Row
 from ..inference.clusters_and_level import IntervalSpec
 from ..language.from_text import TOTAL_NAMES
@@ -185,7 +185,8 @@ class Pass:
         """Return the assumptions that a log could test; if they are wrong, that is said of the log."""
         drawn = [] if taken_as_written(self.logging, log) else [AS_DRAWN]
         kept = [ROWS_KEPT] if self.totals is not None and len(self.totals) == len(TOTAL_NAMES) else []
-        return frozenset([*drawn, *kept])
+        looks = [ONE_LOOK] if self.spec.level > self.spec.confidence else []
+        return frozenset([*drawn, *kept, *looks])
 
     def estimates(self, summary: Counts) -> Estimates:
         """Return every estimator for every target."""

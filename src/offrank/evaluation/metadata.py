@@ -191,3 +191,8 @@ class ResultMetadata:
     baseline: str | None = None
     simultaneous: float | None = None
     ab_test: ABTest | None = None
+
+    @property
+    def anytime(self) -> bool:
+        """Whether the intervals hold at every look."""
+        return self.interval == "anytime"

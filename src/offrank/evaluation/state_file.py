@@ -240,6 +240,13 @@ def merged(states: Sequence[State]) -> tuple[State, Pass, Quantities]:
     return replace(first, paths=paths, files=files, counted=whole, period=_spanned(periods)), job, asked
 
 
+def looked_at_daily(states: Sequence[State]) -> str | None:
+    """The kind of interval that holds at each of many looks, if these states are of several days, of the usual kind."""
+    firsts = {one.period and one.period["first"][:10] for one in states}
+    usual = all(one.question["interval"] == "studentised" for one in states)
+    return "anytime" if usual and len(firsts) > 1 and None not in firsts else None
+
+
 def _spanned(periods: Sequence[Mapping[str, str] | None]) -> dict[str, str] | None:
     """The period of several logs together; None if that of one is not known, or their columns differ."""
     known = [one for one in periods if one is not None]

@@ -73,7 +73,7 @@ def _tails(layout: Layout, sums: Sums, marks: Marks, largest: Floats) -> tuple[t
     rows: dict[Name, float] = {REWARD: marks.rewarded, CLICKS: marks.clicked}
     outcomes: dict[Name, Name] = {one: one for one in asked} | {one.value: one.outcome for one in layout.pairs}
     for column, outcome in outcomes.items():
-        if outcome not in (column, *found):
+        if outcome != column and not (outcome in found and found[outcome].heavy > 0):  # bounded: weights tell the rest
             continue
         known = lines[column]
         count = rows[outcome] if known[-1] > 0 else float(np.count_nonzero(known > 0))

@@ -65,6 +65,23 @@ class IntervalSpec:
         if self.replicates < 20:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, or better 200")
 
+    @property
+    def level(self) -> float:
+        """The level of an interval at one look."""
+        return INTERVALS[self.method].level(self.confidence)
+
+    def of_kind(self, method: str) -> IntervalSpec:
+        """The specification with another kind of interval, from the same sums.
+
+        Raises:
+            UsageError: an unknown kind, or one that needs replicates which these sums have not.
+        """
+        other = replace(self, method=method)
+        if INTERVALS[method].replicates and method != self.method:
+            said = f"{method} intervals need replicates of the rows"
+            raise UsageError(said, f"ask for {method} where states are made")
+        return other
+
     def with_clusters_of(self, source: Source) -> IntervalSpec:
         """The specification with the cluster columns of the source, if none was given."""
         if self.cluster != AUTO:

@@ -90,7 +90,7 @@ class Inference:
         moved = sum(np.abs(one) for _, one in each) if each else np.abs(influence)
         ranges = self.sums.moments.largest - self.sums.moments.least
         span = float((moved * np.where(np.isfinite(ranges), ranges, 0.0)).sum())  # bounds a row's influence
-        n, level = self.sums.n, self.confidence
+        n, level = self.sums.n, self.level
         least = _ROUNDING * span / math.sqrt(n)  # what rounding leaves of the difference of one policy to itself
         stretch = error / plain if plain > least else 1.0
         one = Side(error, skewness)
@@ -103,6 +103,11 @@ class Inference:
         if ends != seen or self.hidden or len(mean.drawn) > 1:
             found = self._with_more(found, known, seen, mean)
         return found.above(mean.least) if self.nonnegative and found.low < mean.least else found
+
+    @property
+    def level(self) -> float:
+        """The level of an interval at one look."""
+        return INTERVALS[self.method].level(self.confidence)
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """The interval of the paired difference left - right on the same rows."""
@@ -181,7 +186,7 @@ class Inference:
         That doubt is independent of which rows were logged: half-lengths add as squares do.
         """
         doubt = float(np.std([self.sums.value(one) for one in mean.drawn], ddof=1))
-        half = student(0.5 + self.confidence / 2, len(mean.drawn) - 1.0) * doubt
+        half = student(0.5 + self.level / 2, len(mean.drawn) - 1.0) * doubt
         low = found.value - math.hypot(found.value - found.low, half)
         high = found.value + math.hypot(found.high - found.value, half)
         return replace(found, low=low, high=high, standard_error=math.hypot(found.standard_error, doubt))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from ..language.registry import Registry
 from ..log.batch import Floats
@@ -53,22 +54,26 @@ Make = Callable[[Sampling], Interval]
 
 @dataclass(frozen=True)
 class IntervalKind:
-    """One kind of interval. clusters: it supports dependent rows; replicates: it needs a bootstrap."""
+    """One kind of interval. clusters: it supports dependent rows; replicates: it needs a bootstrap.
+
+    level: of the interval at one look, from the level that is asked for.
+    """
 
     make: Make
     clusters: bool = True
     replicates: bool = False
+    level: Callable[[float], float] = float
 
 
 INTERVALS: Registry[IntervalKind] = Registry(str(__package__), "kind of interval")
 """The kinds of intervals by name."""
 
 
-def interval(name: str, *, clusters: bool = True, replicates: bool = False) -> Callable[[Make], Make]:
-    """Register a function as the kind of interval called `name`."""
+def interval(name: str, **known: Any) -> Callable[[Make], Make]:
+    """Register a function as the kind of interval called `name`. known: the other fields of `IntervalKind`."""
 
     def registered(make: Make) -> Make:
-        INTERVALS.add(name, IntervalKind(make, clusters, replicates), make)
+        INTERVALS.add(name, IntervalKind(make, **known), make)
         return make
 
     return registered

@@ -43,9 +43,9 @@ def measure(
         cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
             auto takes the one of them, with at least five values, that has the strongest dependence.
         confidence: Level of the intervals.
-        interval: bernstein, bootstrap, normal or studentised. studentised is the delta method corrected for skewness
-            (Hall 1992), normal the delta method, bootstrap draws Poisson replicates, bernstein is the empirical
-            Bernstein bound.
+        interval: anytime, bernstein, bootstrap, normal or studentised. studentised is the delta method corrected for
+            skewness (Hall 1992), anytime the same at a level that holds at every look at a growing log, normal the
+            delta method, bootstrap draws Poisson replicates, bernstein is the empirical Bernstein bound.
         replicates: Replicates of the bootstrap.
         seed: Seed of the bootstrap.
         by: A table per value of this column.

@@ -12,13 +12,14 @@ from ..errors import UsageError
 from ..evaluation import reproducibility
 from ..evaluation.estimates import refuse_empty
 from ..evaluation.result import Result
-from ..evaluation.state_file import State, finished, merged, well_formed
+from ..evaluation.state_file import State, finished, looked_at_daily, merged, well_formed
 from ..language.outputs import inputs_in, refuse_outputs
 
 
 def merge(
     states: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
+    interval: str | None = None,
     state: str | PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> Result:
@@ -28,8 +29,12 @@ def merge(
     intervals, the bootstrap included, and diagnostics. Rows are numbered within their files, so that no day needs to
     know of another. States are refused if they are of different questions, or if two hold the same rows.
 
+    Who merges days looks every day: the intervals of logs of different days hold at every look, if those of the states
+    are studentised and no other kind is asked for.
+
     Parameters:
         states: the files, a glob, or a list; in the order of the logs.
+        interval: another kind of interval than that of the states: anytime, normal or studentised.
         state: where to write the merged state, to be merged again: a quarter from its months.
         overwrite: replace a file there that offrank did not write.
 
@@ -37,7 +42,8 @@ def merge(
         The result of all logs together.
 
     Raises:
-        UsageError: there is no such file, or the merged state would replace one of them.
+        UsageError: there is no such file, or the merged state would replace one of them; or there is no such kind of
+            interval, or it needs more than the states hold.
         StateError: a state is damaged, of another version, of another question, or counted twice.
         NoOverlapError: no estimate can be given at all.
 
@@ -53,13 +59,16 @@ def merge(
         raise UsageError("there are no states to merge", "name the state files that evaluate has written")
     refuse_outputs(state, log=(), read=names, overwrite=overwrite)
     with well_formed():
-        found, job, asked = merged([State.load(Path(name)) for name in names])
+        every = [State.load(Path(name)) for name in names]
+        found, job, asked = merged(every)
+        if (kind := interval or looked_at_daily(every)) is not None:
+            job = replace(job, spec=job.spec.of_kind(kind))
         result = refuse_empty(finished(found, job, asked).result())
         if "baseline" in found.question:
             result = result.comparing(found.question["baseline"])
     if state is not None:
         found.save(Path(state))
-    command = reproducibility.call(merge, repr(names), {"state": state})
+    command = reproducibility.call(merge, repr(names), {"interval": interval, "state": state})
     read = tuple(inputs_in(names, state))
     log = replace(result.metadata.log, period=found.period)
     return replace(result.with_facts(command=command, log=log), read=read)

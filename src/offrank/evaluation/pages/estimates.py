@@ -86,11 +86,21 @@ def largest_groups(found: ResultData, target: str) -> Section:
     if (hidden := len(every) - len(shown)) > 0:
         prose.append(f"The {len(shown)} largest are shown; {plural(hidden, 'smaller one is', 'smaller ones are')} not.")
     if found.cumulative:
-        prose.append("An interval holds at one look: of many looks, day after day, more of them miss the truth.")
+        prose.append(_of_looks(found, target))
     table = _table(f"{target} by {estimator}", by, rows)
     forests = (groups_forest(found, target), cumulative_forest(found, target))
     drawn = tuple(one for one in forests if one.rows)
     return Section(f"By {by}: {quote(target)}", tuple(prose), forests=drawn, tables=(table,))
+
+
+def _of_looks(found: ResultData, target: str) -> str:
+    """Say at how many looks the intervals of days hold, and on which day they decided."""
+    if not found.metadata.anytime:
+        return "An interval holds at one look, these of many days do not all: `anytime` intervals do."
+    for row in cumulative_forest(found, target).rows:
+        if (row.span.low or 0.0) > 0 or (row.span.high or 0.0) < 0:
+            return f"These intervals hold at every look: decided {row.label.removeprefix('to ')}."
+    return "These intervals hold at every look: not decided."
 
 
 def cumulative_forest(found: ResultData, target: str) -> Forest:

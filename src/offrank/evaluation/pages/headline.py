@@ -192,7 +192,8 @@ def _reason(reason: Reason) -> str:
 def _amount(found: ResultData, earned: object) -> str:
     unit, confidence = found.metadata.unit or "clicks per impression", found.metadata.confidence
     value, ends = _in_words(earned)
-    return f"**{value}** {unit} ({100 * confidence:g} % interval {ends})"
+    kind = "interval at every look" if found.metadata.anytime else "interval"
+    return f"**{value}** {unit} ({100 * confidence:g} % {kind} {ends})"
 
 
 def _in_words(found: object, signed: bool = False) -> tuple[str, str]:
