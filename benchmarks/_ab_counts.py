@@ -52,7 +52,7 @@ class Log:
     layout: Any
     group: int = 0
     clicks_alone: bool = True
-    spec: Any = field(default_factory=lambda: SimpleNamespace(confidence=0.95))
+    spec: Any = field(default_factory=lambda: SimpleNamespace(confidence=0.95, level=0.95))
 
     def at(self, confidence: float) -> Log:
         """The same: there is one comparison."""
