@@ -1,7 +1,7 @@
 """An interval at 95 % that is looked at again and again: how often does it miss the truth at some look?
 
 First in general: equal amounts of new rows between looks, of which the mean is normal, what holds for any estimate of a
-long log. Then the intervals of offrank in simulated logs that grow by 500 rows a day: a near ranking, a far one with an
+long log. Then the intervals of offrank in simulated logs that grow by 1,000 rows on each of 14 days: a near ranking, a far one with an
 effective share of .04, and rows of users, five each, who differ in how readily they click.
 
     python benchmarks/looks.py [--logs 200] [--write docs/concepts/trust.md]
@@ -26,7 +26,7 @@ from offrank.policies import PlackettLuce
 from offrank.sums.estimate import student
 
 LOOKS = (1, 2, 7, 14, 30, 100)
-DAYS, A_DAY = 30, 500
+DAYS, A_DAY = 14, 1_000
 KINDS = ("studentised", "anytime")
 WORLDS = {
     "near": ("independent rows", PlackettLuce("blend")),
@@ -47,27 +47,28 @@ def of_normal_means(logs: int) -> Iterator[str]:
         yield f"| {kind}: missed at some look | " + " | ".join(percent(one, 0) for one in missed) + " |"
 
 
-def looked_at(log: pa.Table, target: PlackettLuce, kind: str, by: str) -> np.ndarray:
+def looked_at(found: offrank.Result) -> np.ndarray:
     """[days, estimators, number or its difference to the log, (low, high)] of all rows up to each day."""
-    found = []
-    for day in range(1, DAYS + 1):
-        rows = log.slice(0, min(day * A_DAY, log.num_rows))
-        numbers = offrank.estimate(rows, target, LOGGING, list(ESTIMATORS), interval=kind, cluster=by)
+    ends = []
+    for numbers in found.cumulative.values():
         each = [numbers[name] for name in ESTIMATORS]
-        found.append([[(one.low, one.high), (one.difference.low, one.difference.high)] for one in each])
-    return np.array(found, float)
+        ends.append([[(one.low, one.high), (one.difference.low, one.difference.high)] for one in each])
+    return np.array(ends, float)
 
 
 def of_logs(logs: int) -> Iterator[str]:
     yield "| world | estimator | studentised: value / difference missed | anytime: value / difference missed | width |"
     yield "|---|---|--:|--:|--:|"
-    for world, (rows, target) in WORLDS.items():
+    for world, (kind, target) in WORLDS.items():
         right = truth(target), truth(target) - truth(LOGGING)
         missed, widths = np.zeros((len(KINDS), len(ESTIMATORS), 2)), np.zeros((len(KINDS), len(ESTIMATORS)))
         for seed in track(range(logs), world, transient=True):
-            log = simulate(rows, DAYS * A_DAY // (2 if rows == "cluster" else 1), np.random.default_rng(seed))
-            for at, kind in enumerate(KINDS):
-                ends = looked_at(log, target, kind, "user" if rows == "cluster" else "none")
+            log = simulate(kind, DAYS * A_DAY // (2 if kind == "cluster" else 1), np.random.default_rng(seed))
+            log = log.append_column("day", pa.array([f"2026-05-{1 + at // A_DAY:02}" for at in range(len(log))]))
+            asked = {"by": "day", "cluster": "user" if kind == "cluster" else "none"}
+            once = offrank.evaluate(log, target, LOGGING, list(ESTIMATORS), **asked)
+            for at, found in enumerate((once, once.at(level_of_each(0.95)))):
+                ends = looked_at(found)
                 missed[at] += ((ends[..., 0] > right) | (ends[..., 1] < right)).any(axis=0) / logs
                 widths[at] += (ends[-1, :, 0, 1] - ends[-1, :, 0, 0]) / logs
         for at, name in enumerate(ESTIMATORS):
