@@ -1,8 +1,8 @@
 """An interval at 95 % that is looked at again and again: how often does it miss the truth at some look?
 
 First in general: equal amounts of new rows between looks, of which the mean is normal, what holds for any estimate of a
-long log. Then the intervals of offrank in simulated logs that grow by 1,000 rows on each of 14 days: a near ranking, a far one with an
-effective share of .04, and rows of users, five each, who differ in how readily they click.
+long log. Then the intervals of offrank in simulated logs that grow by 1,000 rows on each of 14 days: a near ranking, a
+far one with an effective share of .04, and rows of users, five each, who differ in how readily they click.
 
     python benchmarks/looks.py [--logs 200] [--write docs/concepts/trust.md]
 """
