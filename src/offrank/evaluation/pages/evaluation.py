@@ -89,8 +89,7 @@ def _asked(found: ResultData) -> Iterator[tuple[str, str]]:
         "Drawn by": quote(about.logging),
         "Estimator of the answer" if len(taken) < 2 else "Estimators of the answers": listing([*taken]),
         "Examination by rank": ", ".join(f"{one:g}" for one in about.examination or ()),
-        "Intervals": f"{about.interval} {100 * about.confidence:g} %"
-        + ", at every look" * about.anytime,
+        "Intervals": f"{about.interval} {100 * about.confidence:g} %" + ", at every look" * about.anytime,
         "Worth of one unit of the log": count(about.worth),
         "Minimum detectable effect": " to ".join(dict.fromkeys(map(number, (min(least), max(least))))) if least else "",
     }
