@@ -11,6 +11,7 @@ import numpy as np
 
 from ..findings.verdict import Decision, Trust
 from ..inference.mean_intervals import Inference
+from ..inference.registry import INTERVALS
 from ..sums.estimate import Interval
 from ..sums.mean import Mean, Name, ratio
 
@@ -145,7 +146,11 @@ def _held_by_both(counted: Inference, lower: Mean, upper: Mean) -> tuple[Interva
     Imbens and Manski (2004): at the c with F(c + width / error) - F(-c) = confidence. Far ends miss it at one side.
     """
     ends = counted.interval(lower), counted.interval(upper)
-    error, normal, confidence = max(one.standard_error for one in ends), NormalDist(), counted.level
+    error, normal, confidence = (
+        max(one.standard_error for one in ends),
+        NormalDist(),
+        INTERVALS[counted.method].level(counted.confidence),
+    )
     if not 0 < error < np.inf:
         return ends
     away = (ends[1].value - ends[0].value) / error

@@ -37,7 +37,7 @@ class IntervalSpec:
     cluster: a column; None for independent rows; or "auto": for each mean, the column `found` in the log
     that gives the largest error, but not one with fewer than FEWEST values, nor one whose values hardly ever repeat;
     and none where the kind of interval does not support clusters; "none" is None, as on the command line.
-    columns: those of clusters that are read.
+    columns: those of clusters that are read. level: of an interval at one look.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
@@ -50,6 +50,7 @@ class IntervalSpec:
     seed: int = 0
     found: tuple[str, ...] = ()
     columns: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    level: float = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         cluster = None if self.cluster == "none" else self.cluster
@@ -59,16 +60,12 @@ class IntervalSpec:
         interval_level(self.confidence)
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
+        object.__setattr__(self, "level", INTERVALS[self.method].level(self.confidence))
         if not INTERVALS[self.method].clusters and self.cluster not in (None, AUTO):
             use = ", ".join(name for name, kind in INTERVALS.items() if kind.clusters)
             raise UsageError(f"{self.method} intervals treat rows as independent", f"with a cluster use one of {use}")
         if self.replicates < 20:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, or better 200")
-
-    @property
-    def level(self) -> float:
-        """The level of an interval at one look."""
-        return INTERVALS[self.method].level(self.confidence)
 
     def of_kind(self, method: str) -> IntervalSpec:
         """The specification with another kind of interval, from the same sums.

@@ -90,7 +90,7 @@ class Inference:
         moved = sum(np.abs(one) for _, one in each) if each else np.abs(influence)
         ranges = self.sums.moments.largest - self.sums.moments.least
         span = float((moved * np.where(np.isfinite(ranges), ranges, 0.0)).sum())  # bounds a row's influence
-        n, level = self.sums.n, self.level
+        n, level = self.sums.n, INTERVALS[self.method].level(self.confidence)
         least = _ROUNDING * span / math.sqrt(n)  # what rounding leaves of the difference of one policy to itself
         stretch = error / plain if plain > least else 1.0
         one = Side(error, skewness)
@@ -103,11 +103,6 @@ class Inference:
         if ends != seen or self.hidden or len(mean.drawn) > 1:
             found = self._with_more(found, known, seen, mean)
         return found.above(mean.least) if self.nonnegative and found.low < mean.least else found
-
-    @property
-    def level(self) -> float:
-        """The level of an interval at one look."""
-        return INTERVALS[self.method].level(self.confidence)
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """The interval of the paired difference left - right on the same rows."""
@@ -139,7 +134,7 @@ class Inference:
         if (known.lower, known.upper) != seen:
             found = _with_error(found, known, seen)
         if len(mean.drawn) > 1:
-            found = self._with_doubt(found, mean)
+            found = self._with_doubt(found, mean, known.confidence)
         down, up = self._hidden_of(mean) if self.hidden else (0.0, 0.0)
         return replace(found, low=found.low - down, high=found.high + up)
 
@@ -180,13 +175,13 @@ class Inference:
                 down, up = down + abs(slope) * less, up + abs(slope) * more
         return down, up
 
-    def _with_doubt(self, found: Interval, mean: Mean) -> Interval:
+    def _with_doubt(self, found: Interval, mean: Mean, level: float) -> Interval:
         """The interval with the doubt of the models that a mean relies on, by draws from their posteriors.
 
         That doubt is independent of which rows were logged: half-lengths add as squares do.
         """
         doubt = float(np.std([self.sums.value(one) for one in mean.drawn], ddof=1))
-        half = student(0.5 + self.level / 2, len(mean.drawn) - 1.0) * doubt
+        half = student(0.5 + level / 2, len(mean.drawn) - 1.0) * doubt
         low = found.value - math.hypot(found.value - found.low, half)
         high = found.value + math.hypot(found.high - found.value, half)
         return replace(found, low=low, high=high, standard_error=math.hypot(found.standard_error, doubt))
