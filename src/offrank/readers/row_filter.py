@@ -72,10 +72,6 @@ class FilteredTable(Reshaped):
     def num_rows(self) -> None:
         return None
 
-    @cached_property
-    def schema(self) -> pa.Schema | None:
-        return schema_of(self.table)
-
     def describe(self) -> str:
         return f"{self.table.describe()} where {self.where.text}"
 

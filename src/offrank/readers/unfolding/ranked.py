@@ -19,7 +19,7 @@ from ..conversions import positions
 from ..flat import Lists
 from ..impressions import Rows
 from ..json_text import BadCell
-from ..tables import Piece, Table, few_rows, schema_of
+from ..tables import Piece, Table, few_rows
 from .table import Reshaped
 
 _ROW = "\0row"
@@ -49,10 +49,6 @@ class RankedTable(Reshaped):
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.table.names, "candidates"]))
-
-    @property
-    def schema(self) -> pa.Schema | None:
-        return schema_of(self.table)
 
     def needing(self, needed: Needs) -> RankedTable:
         """Return the table as a job reads it."""

@@ -49,6 +49,11 @@ class Reshaped(TableOver):
     def files(self) -> Any:
         return getattr(self.table, "files", None)
 
+    @cached_property
+    def schema(self) -> pa.Schema | None:
+        """The columns and their types, where they are known without reading."""
+        return schema_of(self.table)
+
     @property
     def num_rows(self) -> int | None:
         return row_count(self.table)
@@ -77,7 +82,6 @@ class UnfoldedTable(Reshaped):
 
     @cached_property
     def schema(self) -> pa.Schema | None:
-        """Return the columns and their types, where they are known without reading."""
         folded = schema_of(self.table)
         if folded is None:
             return None
