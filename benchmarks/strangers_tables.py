@@ -27,6 +27,7 @@ from benchmarks import (
     _strangers_shops,
     _strangers_traps,
     _unseen,
+    _unseen_fourth,
     _unseen_second,
 )
 from benchmarks._page import generated
@@ -43,6 +44,7 @@ BATCHES: dict[str, dict[str, Maker]] = {
     "unseen": _unseen.NEW,
     "second unseen": _unseen_second.SECOND,
     "third unseen": _unseen_second.THIRD,
+    "fourth unseen": _unseen_fourth.FOURTH,
 }
 """The tables by when they were written."""
 LAWS = {
@@ -50,14 +52,17 @@ LAWS = {
     "score": "plackett_luce({})",
     "sharp": "plackett_luce({}, ",
     "epsilon": "epsilon(top({}), ",
+    "law": "{}",
 }
-FIXED = {"fixed", "personal", "daily", "sorted", "arms"}
+"""How the spelling of a law begins; of `law` it is said instead of a score."""
+FIXED = {"fixed", "personal", "daily", "sorted", "arms", "refuted"}
 CERTAIN = {"written", "agrees"}
 
 
 def _law(truth: Truth) -> str:
     """Return how the spelling of the law that drew a log begins."""
-    return LAWS[truth.drawn].format(repr(truth.score) if "." in truth.score else truth.score)
+    quoted = "." in truth.score and truth.drawn != "law"
+    return LAWS[truth.drawn].format(repr(truth.score) if quoted else truth.score)
 
 
 def layout_of(found: Any, truth: Truth) -> str:
@@ -72,6 +77,8 @@ def layout_of(found: Any, truth: Truth) -> str:
     read |= {role: role for role, name in truth.columns.items() if role not in read and name == role}
     core = {"slate", "clicks", "impression", "item", "position", "click", "candidates", "propensity", "slot_propensity"}
     wrong = {role for role, name in truth.columns.items() if role in core and read.get(role) != name}
+    if wrong and wrong <= {one.like for one in found.columns if one.name == truth.columns.get(one.like)}:
+        return "asked"  # which the page does under its columns
     if truth.asked and not truth.columns:
         return "read"
     return "wrong" if wrong else "right"

@@ -31,10 +31,10 @@ def test_rank_probs_of_most_candidates_sum_to_one() -> None:
     assert found.sum(axis=1) == pytest.approx(np.ones(14), rel=1e-13)
 
 
-@pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])
-def test_temperature_is_positive(temperature: float) -> None:
+@pytest.mark.parametrize(("temperature", "log"), [(0.0, False), (-1.0, False), (math.nan, False), (0.0, True)])
+def test_temperature_is_positive(temperature: float, log: bool) -> None:
     with pytest.raises(UsageError, match="temperature is"):
-        PlackettLuce("score", temperature=temperature)
+        PlackettLuce("score", temperature=temperature, log=log)
 
 
 FAR = [0.0, -900.0, -2000.0, -900.5]
@@ -98,3 +98,18 @@ def test_zero_weights_follow_in_any_order() -> None:
     for temperature in (1.0, 0.5):
         found = np.exp(PlackettLuce("score", temperature=temperature).log_prob(here, slates))
         assert found == pytest.approx([1 / 6, 1 / 6, 0, 1 / 6])
+
+
+@pytest.mark.parametrize("temperature", [-0.5, -3.0])
+def test_below_zero_the_lowest_logits_come_first(temperature: float) -> None:
+    """As of a distance: the weights are exp(-distance / -temperature)."""
+    far = [0.3, 4.0, 2.5, 1.0]
+    slates = list(permutations(range(4), 3))
+    law = PlackettLuce("score", temperature=temperature, log=True)
+    expected = [exact_log_prob([one / temperature for one in far], slate) for slate in slates]
+    assert law.log_prob(contexts(far, 3, rows=24), np.array(slates)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    ranks = law.rank_probs(here := contexts(far, 3), all_items(here))[0]
+    chances = np.exp(expected)
+    for item in range(4):
+        own = [sum(p for slate, p in zip(slates, chances, strict=True) if slate[rank] == item) for rank in range(3)]
+        assert ranks[item] == pytest.approx(own, rel=1e-12)

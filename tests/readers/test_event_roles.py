@@ -195,3 +195,16 @@ def test_a_kind_of_clicks_that_no_row_has_is_an_error() -> None:
 
 def test_of_several_kinds_that_may_be_impressions_none_is_taken() -> None:
     assert kinds_of(pa.table({"what": ["serp_view", "page_view", "doc_click"] * 9})) is None
+
+
+def test_clicks_in_the_second_of_an_impression_join_by_its_id() -> None:
+    """Times may all be distinct, and half of the clicks come in the same second."""
+    rng, rows = np.random.default_rng(3), []
+    for number in range(400):
+        docs = [f"d{one}" for one in rng.permutation(6)[:3]]
+        rows.append({"type": "serp_view", "t": 60 * number, "serp": f"S{number}", "docs": docs, "doc": None})
+        at = int(rng.integers(3))
+        rows.append({"type": "doc_click", "t": 60 * number + at, "serp": f"S{number}", "docs": None, "doc": docs[at]})
+    log = offrank.read_log(pa.Table.from_pylist(rows))
+    said = "kind=type, shown=serp_view, clicked=doc_click, impression=serp, slate=docs, click_item=doc"
+    assert log.description.format == f"events({said})"

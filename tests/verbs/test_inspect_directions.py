@@ -64,6 +64,32 @@ def test_ranks_from_1_put_the_lowest_first(first: int, sorts: str) -> None:
     assert ("does not show whether" in str(found)) == (first == 0)
 
 
+def test_a_softmax_of_minus_a_distance_is_found_with_its_temperature() -> None:
+    rng, rows = np.random.default_rng(4), []
+    for number in range(2000):
+        far = np.random.default_rng(number % 30).normal(3, 1.5, ITEMS).round(2)
+        order = np.argsort(far / 0.5 - rng.gumbel(size=ITEMS))[:SLOTS].tolist()
+        clicks = (rng.random(SLOTS) < 0.3).astype(int).tolist()
+        shown = {"query": f"q{number % 30}", "slate": order, "candidates": [*range(ITEMS)], "clicks": clicks}
+        rows.append(shown | {"distance": far.tolist()})
+    found = inspect(rows)
+    assert isinstance(found, offrank.Inspection)
+    assert str(found.logging.policy).startswith("plackett_luce(distance, temperature=-0.")
+    assert found.next is not None
+    assert (found.next.target, found.next.turned) == ("top(distance, ascending=True)", "")
+
+
+def test_a_number_of_rows_draws_no_list() -> None:
+    """It grows down every list, as a softmax of its negative would have it."""
+    rows = drawn(0, 0.0)
+    for number, row in enumerate(rows):
+        counted = dict(zip(row["slate"], range(9 * number, 9 * number + 9), strict=False))
+        others = [item for item in row["candidates"] if item not in counted]
+        counted |= dict(zip(others, range(9 * number + SLOTS, 9 * number + 9), strict=False))
+        row["row"] = [float(counted[item]) for item in row["candidates"]]
+    assert "row" not in str(offrank.inspect(rows).logging.policy)
+
+
 @pytest.mark.parametrize("law", ["shuffled", "interleaved"])
 def test_what_is_made_of_sorted_scores_is_judged_in_their_direction(law: str) -> None:
     """The other way round they show nothing that was logged."""

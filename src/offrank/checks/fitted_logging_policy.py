@@ -201,11 +201,14 @@ def _plackett_luce(name: str, sample: _Sampled) -> Iterator[Drawn]:
         spread = _spread(policy.log_weights(contexts), inside)
         if spread > 0:
             ends = math.log(spread) - _SPAN, math.log(spread) + _SPAN
-            yield _fitted(partial(_at, policy), math.exp, ends, sample)
+            # The likelihood is concave in 1 / temperature, so that its slope at 0 tells the sign of the best one.
+            by_sign = [sample.likelihood(_at(policy, math.exp(ends[1]), sign)) for sign in (1, -1)[: 1 + policy.log]]
+            falls = by_sign[0] < by_sign[-1] and tells_of_items(contexts.scores[name], contexts, sample.rows.slates)
+            yield _fitted(partial(_at, policy, sign=-1 if falls else 1), math.exp, ends, sample)
 
 
-def _at(policy: PlackettLuce, temperature: float) -> PlackettLuce:
-    return replace(policy, temperature=temperature)
+def _at(policy: PlackettLuce, temperature: float, sign: int) -> PlackettLuce:
+    return replace(policy, temperature=sign * temperature)
 
 
 def _spread(values: Floats, inside: Booleans) -> float:

@@ -34,11 +34,12 @@ class PlackettLuce(Spelled, Policy):
 
     Parameters:
         scores: a column of numbers beside the candidates.
-        temperature: the lower, the nearer to sorted by score.
+        temperature: the nearer to zero, the nearer to sorted by score; with `log=True` one below zero puts the lowest
+            scores first, as for a distance.
         log: whether the scores are logarithms of weights, as a neural ranker's logits are.
 
     Raises:
-        UsageError: a temperature that is not above 0.
+        UsageError: a temperature of 0, or one below it without `log=True`.
 
     Examples:
         >>> offrank.PlackettLuce("old_score", temperature=0.5)
@@ -55,9 +56,14 @@ class PlackettLuce(Spelled, Policy):
 
     def __post_init__(self) -> None:
         refuse_no_column(self, self.scores)
-        if not self.temperature > 0:
-            raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero")
+        if not (self.temperature > 0 or (self.log and self.temperature < 0)):
+            remedy = "give a temperature above zero, or below zero with log=True, which puts the lowest scores first"
+            raise UsageError(f"temperature is {self.temperature}", remedy)
         object.__setattr__(self, "by_slots", not self.log and self.temperature == 1)  # the scores are the weights
+
+    @property
+    def ascending(self) -> bool:  # type: ignore[override]  # as the temperature says
+        return self.temperature < 0
 
     def reads(self, ability: Ability) -> Needs:
         column = frozenset([self.scores])

@@ -25,9 +25,10 @@ _OF_ITEMS = words_of("KIND_OF") | {f"{word}s" for word in words_of("KIND_OF")}
 """Words for kinds of rows: impressions, the likelier first; clicks; and what may stand beside either."""
 _NO_CLICK = {"reward": ""}
 """Roles that are said, so that no click is looked for among the impressions."""
-_KINDS, _JOINED, _KNOWN, _EARLY, _APART = 40, 0.5, 0.05, 0.05, 0.02
+_KINDS, _JOINED, _KNOWN, _EARLY, _APART, _MORE = 40, 0.5, 0.05, 0.05, 0.02, 0.8
 """The most kinds of rows; the least shares of clicks on what was shown, and with a known impression; the largest share
-of clicks that come before it; how much more of them must join by one pair of columns than by others."""
+of clicks that come before it; how much more of them must join by one pair of columns than by others; and the least
+share of known impressions, of the most that a pair knows: some clicks have the very time of another impression."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _of_the_same(values: Sequence[str], words: frozenset[str]) -> tuple[list[str
 def join_columns(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | None:
     """Return the options of `events` by which clicks join what was shown; None if none do, or in several ways."""
     able = [name for name, one in of_values(clicks).items() if len(one.groups)]
-    found: list[tuple[float, tuple[str, str, str]]] = []
+    found: list[tuple[float, float, tuple[str, str, str]]] = []
     for own in shown.ids:
         known = {name: _known(clicks, name, shown.values[own]) for name in able}
         ids = [name for name in able if len(known[name]) and known[name].mean() >= _KNOWN]
@@ -124,13 +125,13 @@ def join_columns(shown: FirstImpressions, clicks: pa.Table) -> dict[str, str] | 
                 continue
             kept = clicks.filter(pa.array(known[impression]))
             joined = np.asarray(pc.is_in(_pairs(kept, impression, item), shown.pairs[own]))
-            found.append((float(joined.mean()), (own, impression, item)))
-    best = max((share for share, _ in found), default=0.0)
-    if best < _JOINED:
-        return None
-    near = [way for share, way in found if share >= best - _APART]
+            found.append((float(joined.mean()), float(known[impression].mean()), (own, impression, item)))
+    most = max((known for share, known, _ in found if share >= _JOINED), default=0.0)
     # Of columns that are called the same most clicks join, though by others a few clicks may all join by chance.
-    joining = [way for share, way in found if share >= _JOINED]
+    joining = {way: share for share, known, way in found if share >= _JOINED and known >= _MORE * most}
+    if not joining:
+        return None
+    near = [way for way, share in joining.items() if share >= max(joining.values()) - _APART]
     same = [way for way in joining if way[0] == way[1] and (way[2] == shown.item or shown.listed)]
     alike = {tuple(_pairs(clicks, *way[1:]).to_pylist()) for way in near}
     if len(same) != 1 and len(alike) > 1:
