@@ -68,12 +68,14 @@ def test_rankings_merged_and_a_shuffled_top_are_told(kind: str, policy: str) -> 
     assert (found.logging.policy, found.logging.status) == (policy, "agrees")
 
 
-def test_a_bucket_of_random_lists_is_read_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("explored", "other", "said"), [("ja", "nein", "'ja'"), (True, False, "true"), (1, 0, "1")])
+def test_a_bucket_of_random_lists_is_read_alone(explored: object, other: object, said: str, tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
-    pq.write_table(pa.Table.from_pylist(drawn("bucket", scores=False)), path)
+    rows = [{**row, "zufall": explored if row["zufall"] == "ja" else other} for row in drawn("bucket", scores=False)]
+    pq.write_table(pa.Table.from_pylist(rows), path)
     found = offrank.inspect(path)
     assert (found.logging.policy, found.logging.status) == (None, "unknown")
-    assert found.logging.bucket == "zufall = 'ja'"
+    assert found.logging.bucket == f"zufall = {said}"
     alone = call(*shlex.split(found.command)[1:])
     assert "Other rankings can be evaluated, with weights from uniform" in " ".join(alone.stdout.split())
 

@@ -297,7 +297,9 @@ def _by_value(
         if not called and (fits or found.randomness.state != "random"):
             continue
         fold = ArmsFold(name, ())
+        kind = next(one.type for one in seen.columns if one.name == name)
         shares = run(source.select(fold.needs()), fold, **how).shares
+        shares = {value.lower(): share for value, share in shares.items()} if kind == "bool" else shares
         laws = laws_by_value(name, tuple(shares), samples, apart)
         bucket = None if _CONTROL & {one.lower() for one in shares} else drawn_value(laws)
         if called and _NULL not in laws and are_rankers(laws) and likelier(laws, name, samples["candidates"], best):
@@ -308,7 +310,6 @@ def _by_value(
             why = f"`{name}` tells which ranker served each row, and nothing what that could have shown"
             return replace(found, status="unknown", policy=None, departure=None, column=name, shares=shares, why=why)
         if bucket not in (None, _NULL) and not fits and shares[bucket] < _MINORITY:
-            kind = next(one.type for one in seen.columns if one.name == name)
             value = bucket if "int" in kind or "bool" in kind else repr(bucket)
             only = f"{name if name.isidentifier() else json.dumps(name)} = {value}"
             why = f"{found.why}; rows with {name} = {bucket} ({percent(shares[bucket], 0)}) fit `uniform`"
