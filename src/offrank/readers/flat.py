@@ -234,8 +234,10 @@ def as_numpy(column: pa.Array) -> NDArray[Any]:
     """Return numbers or truth values, null as NaN. Arrow's own way imports pandas first, for a third of a second."""
     boolean = pa.types.is_boolean(column.type)
     column = column.cast(pa.uint8()) if boolean else column
-    found = column.to_numpy(zero_copy_only=False) if column.null_count else np.from_dlpack(column)
-    return found.view(np.bool_) if boolean and not column.null_count else found
+    if column.null_count:
+        bare = pa.Array.from_buffers(column.type, len(column), [None, column.buffers()[1]], 0, column.offset)
+        return np.where(as_numpy(column.is_null()), np.nan, np.from_dlpack(bare))
+    return np.from_dlpack(column).view(np.bool_) if boolean else np.from_dlpack(column)
 
 
 def seconds(column: pa.Array) -> Floats:

@@ -38,7 +38,8 @@ def parsed(lines: bytes, how: pyarrow.json.ParseOptions) -> pa.Table:
     """
     if _NULL.match(lines):
         raise pa.ArrowInvalid("a row is null, not an object")
-    if any(one.count(b"[") + one.count(b"{") > _DEEPEST and _depth(one) > _DEEPEST for one in lines.split(b"\n")):
+    long = (one for one in lines.split(b"\n") if len(one) > _DEEPEST)
+    if any(one.count(b"[") + one.count(b"{") > _DEEPEST and _depth(one) > _DEEPEST for one in long):
         raise pa.ArrowInvalid(f"a value has more than {_DEEPEST} nested brackets")
     read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     return pyarrow.json.read_json(pa.BufferReader(lines), read, how)

@@ -14,7 +14,8 @@ from ..log.python_values import common_kind
 from . import flat
 from .json_text import rows_of
 
-_MANY_DIGITS = re.compile(rb"\d{19}")
+_MANY_DIGITS = re.compile(rb"(?<![\d.])\d{19}")
+"""Of a whole number: what has decimals is no id."""
 _FAULT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (\w+): (?:invalid value '(.*)'|.*)", re.DOTALL
 )
