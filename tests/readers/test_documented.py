@@ -128,3 +128,14 @@ def test_no_reader_of_another_format_is_imported(tmp_path: Path) -> None:
     assert "offrank.readers.wide" in imported
     assert not {f"offrank.readers.{name}" for name in OTHERS} & {*imported}
     assert "pandas" not in imported, "Arrow imports it for each conversion that it makes itself"
+
+
+@pytest.mark.turns(3)
+def test_scattered_long_tables_with_nulls_are_read_without_pandas(tmp_path: Path) -> None:
+    items, score = [1, 1, 2, 2, 3, 3], [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
+    rows = {"impression": [0, 1, 0, 1, 0, 1], "item": items, "position": [1, 1, 2, None, None, 2], "score": score}
+    pq.write_table(pa.table({**rows, "click": [0, 1, 1, None, None, 0]}), tmp_path / "log.parquet")
+    code = "import sys, offrank; offrank.estimate('log.parquet', 'top(score)', 'uniform', 'ipm'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert "offrank.readers.long" in done.stdout.split()
+    assert "pandas" not in done.stdout.split()

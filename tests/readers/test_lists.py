@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import offrank
 from offrank.errors import RowError
 from offrank.log import hashing
+from offrank.log.python_values import as_arrow, as_numpy
 from offrank.log.source import Needs
 from offrank.readers import flat
 from offrank.readers.features import square_lists
@@ -137,15 +138,24 @@ def test_splitmix64_is_the_published_one() -> None:
         (pa.array([1, 2, 3], pa.int16())[1:], np.array([2, 3], np.int16)),
         (pa.array([0.5, None]), np.array([0.5, np.nan])),
         (pa.array([7, None], pa.int8()), np.array([7, np.nan])),
+        (pa.array([1, None, 3], pa.float32())[1:], np.array([np.nan, 3], np.float32)),
         (pa.array([True, False, True, True])[1:], np.array([False, True, True])),
         (pa.array([], pa.uint32()), np.array([], np.uint32)),
     ],
 )
 def test_numbers_of_arrow_are_those_of_numpy(column: pa.Array, values: Any) -> None:
-    found = flat.as_numpy(column)
+    found = as_numpy(column)
     assert found.dtype == values.dtype
     np.testing.assert_array_equal(found, values)
     assert column.null_count or pa.types.is_boolean(column.type) or not len(found) or not found.flags.writeable
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], [0.5, np.nan, -0.0], [True, False, True], np.arange(6)[::2]], ids=str)
+def test_numbers_of_numpy_are_those_of_arrow(values: Any) -> None:
+    values, missing = np.asarray(values), np.array([False, True, False])
+    assert as_arrow(values).equals(pa.array(values)) or np.isnan(values).any()
+    assert repr(as_arrow(values).to_pylist()) == repr(values.tolist())
+    assert as_arrow(values, missing).to_pylist() == [values.tolist()[0], None, values.tolist()[2]]
 
 
 def test_truth_values_with_holes_are_numbers_with_holes() -> None:

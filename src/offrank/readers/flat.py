@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..errors import ColumnError
 from ..log import _kernels
 from ..log.batch import Floats, Integers
+from ..log.python_values import as_arrow, as_numpy
 from ..log.texts import Texts
 from .json_text import from_json
 
@@ -189,7 +190,7 @@ def lists_between(values: Any, offsets: Integers) -> pa.Array:
     values = pa.array(values) if isinstance(values, np.ndarray) else values
     if pa.types.is_null(values.type):  # lists of none are broken
         values = pa.nulls(len(values), pa.float64())
-    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
+    return pa.LargeListArray.from_arrays(as_arrow(offsets.astype(np.int64, copy=False)), values)
 
 
 def nulls(column: pa.Array) -> NDArray[np.bool_]:
@@ -228,16 +229,6 @@ def numbers(column: pa.Array, name: str) -> Floats:
             raise ColumnError(f"column {name!r} holds {kind}, not numbers", "write numbers")
         column = pa.nulls(len(column), pa.float64()) if column.null_count == len(column) else column.cast(pa.float64())
     return as_numpy(column).astype(np.float64, copy=False)
-
-
-def as_numpy(column: pa.Array) -> NDArray[Any]:
-    """Return numbers or truth values, null as NaN. Arrow's own way imports pandas first, for a third of a second."""
-    boolean = pa.types.is_boolean(column.type)
-    column = column.cast(pa.uint8()) if boolean else column
-    if column.null_count:
-        bare = pa.Array.from_buffers(column.type, len(column), [None, column.buffers()[1]], 0, column.offset)
-        return np.where(as_numpy(column.is_null()), np.nan, np.from_dlpack(bare))
-    return np.from_dlpack(column).view(np.bool_) if boolean else np.from_dlpack(column)
 
 
 def seconds(column: pa.Array) -> Floats:

@@ -18,6 +18,7 @@ from ..language.files import scratch
 from ..log import _kernels, rules
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
+from ..log.python_values import as_arrow, as_numpy
 from ..log.rules import Faults
 from ..log.source import OnePart
 from . import flat
@@ -100,14 +101,14 @@ class Rows:
         clicks, wrong = clicks_of_items(data.column(name), data.column(item), self.starts)
         data = data.append_column(RAW + name, data.column(name))
         place = data.schema.get_field_index(name)
-        self.piece = replace(self.piece, data=data.set_column(place, name, pa.array(clicks)))
+        self.piece = replace(self.piece, data=data.set_column(place, name, as_arrow(clicks)))
         return wrong
 
     def ordered(self, name: str, rank: str) -> pa.Array:
         """Return a column as a list per impression, in the order of a column of ranks; null at a missing rank."""
         _, order, begin = self._counted[rank]
         missing = order < 0
-        places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
+        places = as_arrow(order, missing)
         return flat.lists_between(self.piece.data.column(name).take(places), begin)
 
     def differing(self, name: str) -> NDArray[np.bool_]:
@@ -136,7 +137,7 @@ class Rows:
         own = Faults(np.zeros(len(self.starts), np.int16))
         own.rules, own.which[impressions] = faults.rules, faults.which[bad[first]]
         keep = own.which[self.of_row] == 0
-        data, told = self.piece.data.filter(pa.array(keep)), (own.counts(), own.dropped(outcome, earned))
+        data, told = self.piece.data.filter(as_arrow(keep)), (own.counts(), own.dropped(outcome, earned))
         kept = Rows(Piece(data, self.piece.file, self.piece.rows[keep], self.piece.base, *told), self.impression)
         for column, (how, _, _) in self._counted.items():
             kept.count(column, **how)
@@ -177,7 +178,7 @@ class GatheredTable(OnePart, TableOver):
         """Yield all rows with their numbers."""
         for piece in all_pieces(self.table, columns):
             left_out.update(piece.skipped)
-            yield flat.plain_columns(piece.data).append_column(_ROW, pa.array(piece.rows + piece.base))
+            yield flat.plain_columns(piece.data).append_column(_ROW, as_arrow(piece.rows + piece.base))
 
     def _spread(self, folder: Path, columns: tuple[str, ...], left_out: Counter[str]) -> list[list[Path]]:
         """Write the rows to files: all rows of an impression in one group of them, with a file for each schema."""
@@ -194,7 +195,7 @@ class GatheredTable(OnePart, TableOver):
                 codes = flat.id_codes(data.column(self.impression), self.impression).view(np.uint64)
                 place = hashed(codes) % np.uint64(groups)
                 for number in np.unique(place).tolist():
-                    writers[data.schema][number].write_batch(data.filter(pa.array(place == number)))
+                    writers[data.schema][number].write_batch(data.filter(as_arrow(place == number)))
         return paths
 
     def _gathered(self, batches: list[pa.RecordBatch]) -> Iterator[Piece]:
@@ -202,10 +203,10 @@ class GatheredTable(OnePart, TableOver):
             return
         table = unified_table(batches)
         codes = np.concatenate([flat.id_codes(one, self.impression) for one in table.column(self.impression).chunks])
-        which = pa.array(codes).dictionary_encode().indices.to_numpy()  # the number of each, by its first row
+        which = as_numpy(as_arrow(codes).dictionary_encode().indices)  # the number of each, by its first row
         order, counts = np.empty(len(which), np.int64), np.bincount(which)
         _kernels.in_groups(which, np.cumsum(counts) - counts, order)
-        ordered = table.take(pa.array(order))
+        ordered = table.take(as_arrow(order))
         for data in ordered.to_batches(max_chunksize=MOST_ROWS):
-            rows = data.column(_ROW).to_numpy()
+            rows = as_numpy(data.column(_ROW))
             yield Piece(data.drop_columns([_ROW]), self.describe(), rows)

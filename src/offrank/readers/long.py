@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ..errors import ColumnError, RowError
 from ..log import rules
 from ..log.batch import Floats, Integers, LogBatch
+from ..log.python_values import as_arrow
 from ..log.rules import Faults
 from ..log.schema import GROUPING, LONG_ROLES, ROLES, Columns
 from ..log.source import Engine, Needs, OnePart, engine_of, refuse_once
@@ -180,7 +181,7 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
         begun.append(codes[new])
         rows, last = rows + len(codes), codes[-1]
     found = np.concatenate(begun)
-    return np.array([rows, len(found), len(pa.array(found).unique()), from_0, below])
+    return np.array([rows, len(found), len(as_arrow(found).unique()), from_0, below])
 
 
 @dataclass(frozen=True)
@@ -352,7 +353,7 @@ class _WideTable(TableOver):
             return rows.ordered(by_position.get(name, name), position)
         if name in self.log.needed.rankings:
             return rows.ordered(item, name)
-        return data.column(name).take(pa.array(rows.starts))
+        return data.column(name).take(as_arrow(rows.starts))
 
     @property
     def _by_position(self) -> set[str]:
