@@ -131,7 +131,8 @@ class LongLog(TableLog):
         refuse_once(self, "the order of the rows of the long layout is read first")
         if self.where is not None:
             refuse_shortened(table, self.column("impression"))
-        look, engine = partial(_first_look, table, self.column("impression"), self.column("position")), engine_of(table)
+        engine, columns = engine_of(table), (self.column("impression"), self.column("position"))
+        look = partial(_first_look, table, *columns, engine is None)
         rows, begun, impressions, from_0, below = sum(engine.each(look), np.zeros(5)) if engine else look(0)
         unshown = -1 if below > impressions else 0 if from_0 > impressions else -2
         top = 0 if 2 * from_0 > impressions and unshown else 1
@@ -168,8 +169,11 @@ class LongLog(TableLog):
         return not (conversions.is_text(kind) or pa.types.is_temporal(kind) or pa.types.is_boolean(kind))
 
 
-def _first_look(table: Table, impression: str, position: str, _part: int) -> Integers:
-    """Return the numbers of rows, of times that an impression begins, of impressions, of positions 0 and -1."""
+def _first_look(table: Table, impression: str, position: str, brief: bool, _part: int) -> Integers:
+    """Return the numbers of rows, of times that an impression begins, of impressions, of positions 0 and -1.
+
+    brief: whether a bound of the impressions will do where the first show that they reappear, and no position is such.
+    """
     rows, from_0, below, last, begun = 0, 0, 0, None, [np.empty(0, np.int64)]
     for piece in all_pieces(table, (impression, position)):
         if not len(piece.data):
@@ -181,7 +185,16 @@ def _first_look(table: Table, impression: str, position: str, _part: int) -> Int
         begun.append(codes[new])
         rows, last = rows + len(codes), codes[-1]
     found = np.concatenate(begun)
-    return np.array([rows, len(found), len(as_arrow(found).unique()), from_0, below])
+    if brief and not from_0 and not below and _distinct(some := found[:_FIRST_BEGUN]) < len(some):
+        return np.array([rows, len(found), len(found) - 1, 0, 0])
+    return np.array([rows, len(found), _distinct(found), from_0, below])
+
+
+_FIRST_BEGUN = 1 << 16
+
+
+def _distinct(codes: Integers) -> int:
+    return len(as_arrow(codes).unique())
 
 
 @dataclass(frozen=True)
