@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import offrank
 from offrank.errors import RowError
 from offrank.log import hashing
-from offrank.log.python_values import as_arrow, as_numpy
+from offrank.log.python_values import as_arrow
 from offrank.log.source import Needs
 from offrank.readers import flat
 from offrank.readers.features import square_lists
@@ -144,7 +144,7 @@ def test_splitmix64_is_the_published_one() -> None:
     ],
 )
 def test_numbers_of_arrow_are_those_of_numpy(column: pa.Array, values: Any) -> None:
-    found = as_numpy(column)
+    found = flat.as_numpy(column)
     assert found.dtype == values.dtype
     np.testing.assert_array_equal(found, values)
     assert column.null_count or pa.types.is_boolean(column.type) or not len(found) or not found.flags.writeable

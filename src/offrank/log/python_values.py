@@ -60,23 +60,13 @@ def in_kind(value: Any, kind: pa.DataType) -> Any:
     return number
 
 
-def as_numpy(column: pa.Array) -> NDArray[Any]:
-    """Return numbers or truth values, null as NaN. Arrow's own way imports pandas first, for a third of a second."""
-    boolean = pa.types.is_boolean(column.type)
-    column = column.cast(pa.uint8()) if boolean else column
-    if column.null_count:
-        bare = pa.Array.from_buffers(column.type, len(column), [None, column.buffers()[1]], 0, column.offset)
-        return np.where(as_numpy(column.is_null()), np.nan, np.from_dlpack(bare))
-    return np.from_dlpack(column).view(np.bool_) if boolean else np.from_dlpack(column)
-
-
 def as_arrow(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
     """Return numbers or truth values, null where missing. Arrow's own way imports pandas first: a third of a second."""
-    known = None if missing is None or not missing.any() else bits(~missing)
-    held = bits(values) if values.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(values))
+    known = None if missing is None or not missing.any() else bitmap(~missing)
+    held = bitmap(values) if values.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [known, held])
 
 
-def bits(flags: NDArray[Any]) -> pa.Buffer:
+def bitmap(flags: NDArray[Any]) -> pa.Buffer:
     """Return a bit for each number: whether it is not 0."""
     return pa.py_buffer(np.packbits(flags != 0, bitorder="little"))

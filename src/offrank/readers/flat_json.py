@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..log.batch import Integers
-from ..log.python_values import bits
+from ..log.python_values import bitmap
 from . import _kernels_bytes
 
 _KINDS = {
@@ -62,7 +62,7 @@ class FlatRows:
             except pa.ArrowInvalid:
                 return None
             if self._nested[at]:
-                buffers = [bits(listed[at, :rows]), _copied(list_ends[at, : rows + 1])]
+                buffers = [bitmap(listed[at, :rows]), _copied(list_ends[at, : rows + 1])]
                 column = pa.Array.from_buffers(self.wanted.field(at).type, rows, buffers, children=[column])
             columns.append(column)
         return pa.record_batch(columns, schema=self.wanted)
@@ -79,14 +79,14 @@ def _column(data: Any, begins: Any, wholes: Integers, what: Any, kind: pa.DataTy
     left = np.flatnonzero(what == _kernels_bytes.WRITTEN)
     if len(left):
         wholes[left] = np.from_dlpack(_texts(data, begins[left], what[left]).cast(kind)).view(np.int64)
-    values = bits(wholes) if kind == pa.bool_() else _copied(wholes)
-    return pa.Array.from_buffers(kind, len(begins), [bits(what), values])
+    values = bitmap(wholes) if kind == pa.bool_() else _copied(wholes)
+    return pa.Array.from_buffers(kind, len(begins), [bitmap(what), values])
 
 
 def _texts(data: Any, begins: Any, what: Any) -> pa.Array:
     text, ends = np.empty(len(data), np.uint8), np.zeros(len(begins) + 1, np.int32)
     _kernels_bytes.copied(data, begins, what, text, ends)
-    found = pa.Array.from_buffers(pa.string(), len(begins), [bits(what), _copied(ends), _copied(text[: ends[-1]])])
+    found = pa.Array.from_buffers(pa.string(), len(begins), [bitmap(what), _copied(ends), _copied(text[: ends[-1]])])
     found.validate(full=True)
     return found
 

@@ -18,7 +18,7 @@ from ..language.files import scratch
 from ..log import _kernels, rules
 from ..log.batch import Floats, Integers
 from ..log.hashing import hashed
-from ..log.python_values import as_arrow, as_numpy
+from ..log.python_values import as_arrow
 from ..log.rules import Faults
 from ..log.source import OnePart
 from . import flat
@@ -203,10 +203,10 @@ class GatheredTable(OnePart, TableOver):
             return
         table = unified_table(batches)
         codes = np.concatenate([flat.id_codes(one, self.impression) for one in table.column(self.impression).chunks])
-        which = as_numpy(as_arrow(codes).dictionary_encode().indices)  # the number of each, by its first row
+        which = flat.as_numpy(as_arrow(codes).dictionary_encode().indices)  # the number of each, by its first row
         order, counts = np.empty(len(which), np.int64), np.bincount(which)
         _kernels.in_groups(which, np.cumsum(counts) - counts, order)
         ordered = table.take(as_arrow(order))
         for data in ordered.to_batches(max_chunksize=MOST_ROWS):
-            rows = as_numpy(data.column(_ROW))
+            rows = flat.as_numpy(data.column(_ROW))
             yield Piece(data.drop_columns([_ROW]), self.describe(), rows)
