@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from _worlds import matrix, narrow, reranked
 from small_machine import (
     BYTES_OF_LINE,
     BYTES_OF_SLATE,
+    ENDED,
     LOGGING,
     PART,
     TARGET,
@@ -45,13 +46,24 @@ MARK, SCRIPT = "every verb", "benchmarks/every_verb.py"
 Ask = Callable[[Path], object]
 PAIRS = 10
 """Items that are shown for each query of a log of many pairs."""
-BYTES_OF_OBJECT = 120
+BYTES_OF_OBJECT = 150
 """Of a list of five in JSON lines."""
+BYTES_OF_FEATURES = 50
+"""Of the features of ten items in Parquet."""
+
+
+def featured(log: pa.Table) -> pa.Table:
+    """A log with a feature of each candidate, which `learn` needs."""
+    items = matrix(log, "slate")
+    each = pa.ListArray.from_arrays(pa.array(np.arange(items.size + 1, dtype=np.int32)), pa.array(items.ravel() % 50))
+    rows = pa.array(np.arange(0, items.size + 1, items.shape[1], dtype=np.int32))
+    found = pa.ListArray.from_arrays(rows, each)
+    return log.append_column(pa.field("features", found.type, nullable=False), found)
 
 
 def many_pairs(rows: int, path: Path) -> None:
     """Slates of five; each query has ten rows, of its own ten items."""
-    log = narrow(reranked(min(rows, PART), 5))
+    log = featured(narrow(reranked(min(rows, PART), 5)))
     with pq.ParquetWriter(path, keyed(log.slice(0, 1), 0).schema) as writer:
         for start, part in zip(range(0, rows, len(log)), repeated(log, rows), strict=True):
             writer.write_table(keyed(part, start))
@@ -65,16 +77,21 @@ def keyed(log: pa.Table, start: int) -> pa.Table:
 def json_lines(rows: int, path: Path) -> None:
     """A text log with an object for each list."""
     with path.open("w", encoding="ascii") as file:
-        for part in repeated(reranked(min(rows, PART), 5), rows):
-            columns = [matrix(part, name).round(4).tolist() for name in part.column_names]
+        for part in repeated(featured(reranked(min(rows, PART), 5)), rows):
+            scores = {name: matrix(part, name).round(4).tolist() for name in ("old_score", "new_score")}
+            columns = [scores.get(name) or part[name].to_pylist() for name in part.column_names]
             for row in zip(*columns, strict=True):
                 file.write(json.dumps(dict(zip(part.column_names, row, strict=True))) + "\n")
 
 
 SHAPES: dict[str, tuple[int, Callable[[int, Path], None], str]] = {
-    "3 GB in one row group": (int(3e9 / BYTES_OF_SLATE), one_row_group, "parquet"),
+    "3 GB in one row group": (
+        int(3e9 / (BYTES_OF_SLATE + BYTES_OF_FEATURES)),
+        partial(one_row_group, more=featured),
+        "parquet",
+    ),
     "10,000,000 pairs": (10_000_000, many_pairs, "parquet"),
-    "slates of 1,000": (2_000, partial(long_slates, slots=1_000), "parquet"),
+    "slates of 1,000": (2_000, partial(long_slates, slots=1_000, more=featured), "parquet"),
     "1 GB of CSV": (int(1e9 / BYTES_OF_LINE / 5), lines, "csv"),
     "1 GB of JSON lines": (int(1e9 / BYTES_OF_OBJECT), json_lines, "jsonl"),
 }
@@ -122,14 +139,15 @@ def ask(name: str, path: Path) -> object:
     return VERBS[name](path)
 
 
-def measured(shape: str, verbs: list[str], scale: float, folder: Path) -> Iterator[tuple[str, Used]]:
-    """Make a log, and ask each verb in a process with little memory."""
+def measured(shape: str, verbs: list[str], scale: float, folder: Path, seconds: float) -> Iterator[tuple[str, Used]]:
+    """Make a log, and ask each verb in a process with little memory. seconds: of CPU, after which it is ended."""
     size, make, suffix = SHAPES[shape]
     with tempfile.TemporaryDirectory(dir=folder) as own:
         path = Path(own) / f"log.{suffix}"
-        in_child(make, max(round(size * scale), 20), path)
+        in_child(make, rows := max(round(size * scale), 20), path)
         for verb in verbs:
-            yield verb, in_child(asked, partial(ask, verb), path)
+            used = in_child(asked, partial(ask, verb), path, seconds)
+            yield verb, replace(used, rows=rows, gigabytes=path.stat().st_size / 1e9)
             for made in Path(own).iterdir():
                 if made != path:
                     made.unlink()
@@ -146,8 +164,9 @@ def page(found: dict[str, dict[str, Any]]) -> Iterator[str]:
             one = found.get(f"{shape}: {verb}")
             if one is None:
                 cells.append("")
-            elif one["result"] == "answered":
-                cells.append(f"{one['private']:.2f} GiB, {one['cpu']:,.0f} s")
+            elif one["result"] in ("answered", ENDED):
+                more = "> " * (one["result"] == ENDED)
+                cells.append(f"{one['private']:.2f} GiB, {more}{one['cpu']:,.0f} s")
             else:
                 refused.append(" ".join(one["result"].replace("|", "\\|").split()))
                 number = refused.index(refused[-1]) + 1
@@ -167,7 +186,8 @@ def main() -> None:
         found = json.loads(kept.read_text()) if kept.exists() else {}
         for shape in SHAPES:
             asked_for = [verb for verb in VERBS if given.only in (key := f"{shape}: {verb}") and key not in found]
-            for verb, used in measured(shape, asked_for, given.scale, folder) if asked_for else ():
+            how = given.scale, folder, given.seconds
+            for verb, used in measured(shape, asked_for, *how) if asked_for else ():
                 found[f"{shape}: {verb}"] = asdict(used)
                 kept.write_text(json.dumps(found, indent=1))
                 print(f"{shape}: {verb}: {used.result[:150]}, {used.private:.2f} GiB, {used.cpu:.1f} s", flush=True)

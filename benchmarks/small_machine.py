@@ -19,6 +19,7 @@ import json
 import multiprocessing
 import re
 import resource
+import signal
 import tempfile
 import threading
 import time
@@ -43,6 +44,7 @@ MARK, SCRIPT = "small machine", "benchmarks/small_machine.py"
 GIB = 2**30
 LIMIT = 3.0
 """GiB of memory that a process may have."""
+ENDED = "ended by the benchmark"
 PART = 100_000
 """Rows that are drawn; a longer log has them again and again, with other scores."""
 TARGET, LOGGING = "plackett_luce(new_score)", "plackett_luce(old_score)"
@@ -76,10 +78,14 @@ class Used:
     resident: float
 
 
-def one_row_group(rows: int, path: Path) -> None:
+def as_it_is(log: pa.Table) -> pa.Table:
+    return log
+
+
+def one_row_group(rows: int, path: Path, more: Callable[[pa.Table], pa.Table] = as_it_is) -> None:
     """Slates of ten in one row group. An Arrow file is mapped, so that writing needs little memory."""
     beside = path.with_suffix(".arrow")
-    parts = repeated(narrow(reranked(min(rows, PART), 10)), rows)
+    parts = repeated(more(narrow(reranked(min(rows, PART), 10))), rows)
     first = next(parts)
     with pa.ipc.new_file(beside, first.schema) as writer:
         writer.write_table(first)
@@ -105,8 +111,8 @@ def with_key(rows: int, path: Path, *, key: str, text: bool) -> None:
     pq.write_table(log.append_column(pa.field(key, values.type, nullable=False), values), path, row_group_size=65_536)
 
 
-def long_slates(rows: int, path: Path, *, slots: int) -> None:
-    pq.write_table(narrow(reranked(rows, slots)), path)
+def long_slates(rows: int, path: Path, *, slots: int, more: Callable[[pa.Table], pa.Table] = as_it_is) -> None:
+    pq.write_table(more(narrow(reranked(rows, slots))), path)
 
 
 def many_candidates(rows: int, path: Path, *, candidates: int) -> None:
@@ -185,14 +191,14 @@ CASES = [
 ]  # fmt: skip
 
 
-def measured(case: Case, scale: float, folder: Path) -> Used:
+def measured(case: Case, scale: float, folder: Path, seconds: float) -> Used:
     """Make the log, ask about it in a process with little memory, and delete it."""
     rows = max(round(case.size * scale), 2)
     with tempfile.TemporaryDirectory(dir=folder) as own:
         path = Path(own) / f"log.{case.suffix}"
         in_child(case.make, rows, path)
         size = path.stat().st_size
-        used = in_child(asked, case.ask, path)
+        used = in_child(asked, case.ask, path, seconds)
     return replace(used, rows=rows, gigabytes=size / 1e9)
 
 
@@ -216,10 +222,16 @@ def sent(sender: Any, job: Callable[..., Any], *given: Any) -> None:
     sender.send(job(*given))
 
 
-def asked(ask: Callable[[Path], object], path: Path) -> Used:
-    """How a question ended under the limit of memory."""
+def ended(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def asked(ask: Callable[[Path], object], path: Path, most_seconds: float = 0.0) -> Used:
+    """How a question ended under the limit of memory. most_seconds: of CPU, after which it is ended; 0: never."""
     most = round(LIMIT * GIB)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    signal.signal(signal.SIGPROF, ended)
+    signal.setitimer(signal.ITIMER_PROF, most_seconds)
     private, done = [memory("RssAnon")], threading.Event()
     watch = threading.Thread(target=watched, args=(private, done), daemon=True)
     watch.start()
@@ -229,6 +241,8 @@ def asked(ask: Callable[[Path], object], path: Path) -> Used:
         result = "answered"
     except OffrankError as error:
         result = f"refused: {error.message}; {error.remedy}"
+    except KeyboardInterrupt:
+        result = ENDED
     except BaseException as error:  # noqa: BLE001
         result = f"**failed**: {type(error).__name__}: {error}"
     wall, cpu = time.perf_counter() - start, time.process_time() - used
@@ -271,6 +285,7 @@ def given_options(description: str | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=0.001, help="of the numbers of rows")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name holds it")
+    parser.add_argument("--seconds", type=float, default=0.0, help="of CPU, after which a case is ended; 0: never")
     parser.add_argument("--folder", type=Path, help="keeps measurements, by default a temporary one")
     parser.add_argument("--write", type=Path, help="the page that includes the table")
     return parser.parse_args()
@@ -285,7 +300,7 @@ def main() -> None:
         known = json.loads(kept.read_text()) if kept.exists() else {}
         for case in CASES:
             if given.only in case.name and case.name not in known:
-                known[case.name] = asdict(measured(case, given.scale, folder))
+                known[case.name] = asdict(measured(case, given.scale, folder, given.seconds))
                 kept.write_text(json.dumps(known, indent=1))
                 print(told(case.name, Used(**known[case.name])), flush=True)
     found = {case.name: Used(**known[case.name]) for case in CASES if case.name in known}

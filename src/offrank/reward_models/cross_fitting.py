@@ -12,7 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..running.executors import Executor, Progress, run
 from ..sums.base import Tee
 from .features import FEATURES, Dense, SlateColumns, no_features, refuse_wide
 from .slates import pieces
-from .training import TrainingFold, TrainingRows, TrainingState, query_keys
+from .training import Keys, TrainingFold, TrainingRows, TrainingState, contents, query_keys
 
 BY_QUERY = Needs(clusters=frozenset(["query"]))
 _INNER = 3
@@ -52,7 +52,7 @@ class CrossFitted:
     """Regressors learnt from a log: number i predicts the rows whose group is i modulo their number.
 
     key: the column of the groups, None if each row is one. slots, width: of the rows of features. evidence: how they
-    were learnt, and how well each predicts rows that it has not seen.
+    were learnt, and how well each predicts rows that it has not seen. by_content: as in `TrainingState`.
     """
 
     spelling: str
@@ -62,6 +62,24 @@ class CrossFitted:
     slots: int
     width: int
     evidence: ModelEvidence
+    by_content: bool = False
+
+    def keyed(self, batch: LogBatch) -> LogBatch:
+        """The batch, whose rows are told apart as they were when the regressors were learnt."""
+        return replace(batch, row=self._groups(batch)) if self.by_content else batch
+
+    def _groups(self, batch: LogBatch) -> Keys:
+        """[n] the groups of all rows, as they were when the regressors were learnt."""
+        if not self.by_content:
+            return query_keys(batch, self.key)
+        if ("groups", self) not in batch.known:
+            found, how = np.empty(len(batch), np.uint64), (self.slots, self.width)
+            for some in pieces(np.arange(len(batch)), self.slots * self.width):
+                shown = batch.slates[some, : self.slots]
+                found[some] = contents(self.columns.of_slates(batch.contexts, some, shown, *how))
+            batch.known["groups", self] = found
+        groups: Keys = batch.known["groups", self]
+        return groups
 
     def predict(self, batch: LogBatch, rows: Integers, slates: Integers) -> Floats:
         """[s] the expected reward of slates [s, k] in the contexts of rows [s] of a batch.
@@ -69,7 +87,7 @@ class CrossFitted:
         Raises:
             UsageError: a prediction is not a finite number.
         """
-        number = (query_keys(batch, self.key)[rows] % np.uint64(len(self.regressors))).astype(np.int64)
+        number = (self._groups(batch)[rows] % np.uint64(len(self.regressors))).astype(np.int64)
         found = np.empty(len(rows))
         for some in pieces(np.arange(len(rows)), self.slots * self.width):
             x = self.columns.of_slates(batch.contexts, rows[some], slates[some], self.slots, self.width)
@@ -154,7 +172,8 @@ def _cross_fitted(
         folds=model.folds,
         explained=_explained(rows, predicted, spelling),
     )
-    return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, evidence)
+    of = model.columns, key, slots, width, evidence, state.by_content
+    return CrossFitted(spelling, tuple(one for _, one in found), *of)
 
 
 def _fitted_elsewhere(model: Regressing, state: TrainingState, spelling: str) -> CrossFitted:

@@ -113,7 +113,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
     def expected(self, target: Propensities, draws: int) -> Predicted:
         batch = target.batch
         reward = np.zeros(len(batch))
-        for one in slate_laws(target.policy.law("sample"), batch, draws):
+        for one in slate_laws(target.policy.law("sample"), self.fitted.keyed(batch), draws):
             predicted = self.fitted.predict(batch, one.row, one.slates)
             reward += np.bincount(one.row, one.chance * predicted, len(batch))
         return Predicted(reward, np.ones(len(batch)))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import ODD, hashed
 from ..sums.base import Fold
+from ..sums.sampled import COPIES
 from .features import Dense, SlateColumns
 
 Keys = NDArray[np.uint64]
@@ -25,8 +26,8 @@ _ALL = np.uint64(2**64 - 1)
 class TrainingRows:
     """Logged slates with what they earned.
 
-    key [s]: hash of the row. group [s]: hash of its query, or of the row. x [s, slots, width]: features of the shown
-    candidates. reward [s]; weight [s]: 1 / inclusion.
+    key [s]: hash of the row. group [s]: hash of its query, of its features, or of the row. x [s, slots, width]:
+    features of the shown candidates. reward [s]; weight [s]: 1 / inclusion.
     """
 
     key: Keys
@@ -44,20 +45,27 @@ class TrainingRows:
 
         Rows that hold the same come in the order of their keys.
         """
-        content = np.zeros(len(self), np.uint64)
-        bits = np.ascontiguousarray(self.x).reshape(len(self), -1).view(np.uint32)
-        for column in bits.T:
-            content = hashed(content ^ column)
-        return np.lexsort((self.key, self.weight, self.reward, content, self.group))
+        return np.lexsort((self.key, self.weight, self.reward, contents(self.x), self.group))
 
     def take(self, rows: NDArray[np.intp]) -> TrainingRows:
         """Some of the rows."""
         return TrainingRows(self.key[rows], self.group[rows], self.x[rows], self.reward[rows], self.weight[rows])
 
 
+def contents(x: Dense) -> Keys:
+    """[s] hashes of the features of slates."""
+    found = np.zeros(len(x), np.uint64)
+    for column in np.ascontiguousarray(x).reshape(len(x), -1).view(np.uint32).T:
+        found = hashed(found ^ column)
+    return found
+
+
 @dataclass(frozen=True)
 class TrainingState:
-    """Pieces of rows, of which those with a hash from `limit` on are dropped. read, slots, width: of all rows."""
+    """Pieces of rows, of which those with a hash from `limit` on are dropped. read, slots, width: of all rows.
+
+    by_content: whether rows are told apart by their features, so that another order of the log groups them alike.
+    """
 
     pieces: tuple[TrainingRows, ...] = ()
     read: int = 0
@@ -65,6 +73,7 @@ class TrainingState:
     width: int = 0
     limit: np.uint64 = field(default=_ALL)
     numbers: int = MOST_TRAINING_NUMBERS
+    by_content: bool = False
 
     def __add__(self, other: TrainingState) -> TrainingState:
         both = replace(
@@ -136,8 +145,12 @@ class TrainingFold(Fold):
 
     def result(self, part: TrainingState) -> TrainingState:
         kept = part.cut()
-        rows = kept.rows
-        return replace(kept, pieces=(rows.take(rows.order),))
+        rows, by_content = kept.rows, False
+        if self.key is None:
+            group = contents(rows.x)
+            by_content = len(np.unique(group)) >= (1 - COPIES) * len(rows)  # else groups would be few and large
+            rows = replace(rows, group=group) if by_content else rows
+        return replace(kept, pieces=(rows.take(rows.order),), by_content=by_content)
 
 
 def query_keys(batch: LogBatch, key: str | None) -> Keys:
