@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 from threading import Barrier, Event, Lock
@@ -16,7 +17,7 @@ import offrank
 from offrank.errors import NoOverlapError, SupportError, UsageError
 from offrank.estimators import PI, SelfNormalised, estimator
 from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
-from offrank.estimators.pseudoinverse.cache import SizedCache
+from offrank.estimators.pseudoinverse.cache import ENTRY, SizedCache
 from offrank.estimators.pseudoinverse.gamma import Inverses, UniformInverse, pseudoinverses, solve_uniform
 from offrank.estimators.pseudoinverse.grouping import grouped
 from offrank.log.batch import Contexts, Floats
@@ -312,7 +313,7 @@ def test_threads_share_the_work_on_many() -> None:
         for future in asked:
             assert np.concatenate(future.result()).tolist() == keys
     assert sorted(done) == keys
-    assert kept.held == 8 * len(keys)
+    assert kept.held == (8 + ENTRY) * len(keys)
 
 
 def test_a_failure_of_several_is_forgotten_and_what_was_made_before_is_kept() -> None:
@@ -330,11 +331,24 @@ def test_a_failure_of_several_is_forgotten_and_what_was_made_before_is_kept() ->
 
 
 def test_the_longest_unused_is_let_go() -> None:
-    kept: SizedCache[Floats] = SizedCache(8 * 25)
+    kept: SizedCache[Floats] = SizedCache(8 * 25 + 2 * ENTRY)
     for key in (1, 2, 1, 3):
         kept.get(key, lambda: np.zeros(10))
     assert list(kept.made) == [1, 3]
-    assert kept.held == 160
+    assert kept.held == 160 + 2 * ENTRY
+
+
+def test_small_values_with_long_keys_take_no_more_memory_than_is_allowed() -> None:
+    """As weights by context and target do, of which 128 MB were 700."""
+    kept: SizedCache[Floats] = SizedCache(2 << 20)
+    tracemalloc.start()
+    try:
+        for number in range(10_000):
+            kept.get(((0, number.to_bytes(200)), "d", number.to_bytes(200)), lambda: np.zeros(25))
+        assert len(kept.made) > 1_000
+        assert tracemalloc.get_traced_memory()[0] < 1.1 * (2 << 20)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_failure_is_raised_and_forgotten() -> None:

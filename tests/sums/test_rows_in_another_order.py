@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import offrank
@@ -43,8 +45,9 @@ def logs() -> tuple[pa.Table, pa.Table]:
         (["snips", "snrips", "snipm", "pi"], {"cluster": None}),
         (["snips"], {"cluster": "user"}),
         (["controlled(ips)"], {}),
+        (["dr(lasso(by=[old, new], penalty=0.1))"], {"cluster": None}),
     ],
-    ids=["rows", "clusters", "control"],
+    ids=["rows", "clusters", "control", "cross-fitted"],
 )
 def test_rows_in_another_order_are_the_same_log(logs: Any, estimators: list[str], how: dict[str, Any]) -> None:
     def asked(table: pa.Table) -> Any:
@@ -53,6 +56,19 @@ def test_rows_in_another_order_are_the_same_log(logs: Any, estimators: list[str]
     first, second = (flat_answer(asked, one) for one in logs)
     assert first.keys() > {f"estimates[epsilon(top(new), 0.3), {estimators[0]}].low"}
     assert not differences(first, second)
+
+
+def test_a_small_difference_is_the_same_in_other_row_groups_and_orders(logs: Any, tmp_path: Path) -> None:
+    """Of some 1e-4 of the values, from which it would be a few units of the last place off."""
+    targets = {"a": "plackett_luce(old, temperature=1.001)", "b": "plackett_luce(old)"}
+    found = list[float]()
+    for number, (table, rows) in enumerate(zip((logs[0], *logs), (ROWS, 70, 1_777), strict=True)):
+        pq.write_table(table, tmp_path / f"{number}.parquet", row_group_size=rows)
+        compared = offrank.compare(tmp_path / f"{number}.parquet", targets, "plackett_luce(old)", "snips", cluster=None)
+        found.append(compared.to_dict()["comparisons"][0]["difference"]["value"])
+        value = compared["a", "snips"].value
+    assert 1e-5 < abs(found[0] / value) < 1e-3
+    assert found[1:] == pytest.approx([found[0]] * 2, rel=1e-12, abs=0)
 
 
 def sampled(table: pa.Table) -> tuple[Any, Any]:

@@ -26,29 +26,47 @@ BLOCK = 128
 """Rows that are looked at together, while they are in the cache."""
 
 
+@jit
+def exact_sums(values, scratch, sums):
+    """Fill in the sum of each column, and what rounding took from it [2, d] (Neumaier 1974). scratch [2, BLOCK]."""
+    d, n = values.shape
+    total, rest = scratch[0], scratch[1]
+    for a in range(d):
+        total[:], rest[:] = 0.0, 0.0
+        for first in range(0, n, BLOCK):
+            for i in range(min(BLOCK, n - first)):
+                x = values[a, first + i]
+                both = total[i] + x
+                added = both - total[i]
+                rest[i] += (total[i] - (both - added)) + (x - added)
+                total[i] = both
+        for i in range(BLOCK):
+            both = sums[0, a] + total[i]
+            added = both - sums[0, a]
+            sums[1, a] += (sums[0, a] - (both - added)) + (total[i] - added) + rest[i]
+            sums[0, a] = both
+
+
 @_fast
 def moments(values, mean, comoment, least, largest, vary, scratch, columns, starts, third):
-    """Fill mean [d], centred co-moments [d, d], minimum and maximum [d] of each column, in two passes over the rows.
+    """Fill centred co-moments [d, d], minimum and maximum [d] of columns with this mean [d], in two passes.
 
     Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time. Block b has
     c columns from columns[starts[b]] on; third has its sums [c, c, c] of products of three centred ones, block after
     block. vary [2, d], scratch [d + 3, BLOCK]: space to work in.
     """
     d, n = values.shape
-    total, low, high, product, place = scratch[0], scratch[1], scratch[2], scratch[-1], vary[1]
+    low, high, product, place = scratch[0], scratch[1], scratch[-1], vary[1]
     for a in range(d):
-        total[:], low[:], high[:] = 0.0, np.inf, -np.inf
+        low[:], high[:] = np.inf, -np.inf
         for first in range(0, n, BLOCK):
             for i in range(min(BLOCK, n - first)):
                 x = values[a, first + i]
-                total[i] += x
                 low[i] = min(low[i], x)
                 high[i] = max(high[i], x)
         for i in range(BLOCK):
-            mean[a] += total[i]
             least[a] = min(least[a], low[i])
             largest[a] = max(largest[a], high[i])
-        mean[a] /= n
     count = 0
     for a in range(d):
         vary[0, count], place[a] = a, count if least[a] != largest[a] else -1

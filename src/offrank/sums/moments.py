@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log.batch import Floats
 from . import _kernels
@@ -28,7 +29,8 @@ EXPLAINED = 0.9
 class Moments:
     """Moments of n rows of d columns: mean [d], comoment [d, d] (sums of centred products), least and largest [d].
 
-    third: for some tuples of columns [c], the sums [c, c, c] of centred products of three of them.
+    third: for some tuples of columns [c], the sums [c, c, c] of centred products of three of them. rest [d]: what
+    rounding took from the mean, so that the small difference of two means is exact as well.
     """
 
     n: int
@@ -37,6 +39,7 @@ class Moments:
     least: Floats
     largest: Floats
     third: Mapping[Block, Floats] = field(default_factory=dict)
+    rest: Floats = field(default_factory=lambda: np.zeros(1), metadata={"beside": "mean"})
 
     def __add__(self, other: Moments) -> Moments:
         """The moments of both; later rows may have more columns, of which earlier ones have zeros."""
@@ -46,14 +49,21 @@ class Moments:
         columns = max(len(self.mean), len(other.mean))
         left, right = _widened(self, columns), _widened(other, columns)
         shift = right.mean - left.mean
+        mean, rest = _halves(left.exact + (right.exact - left.exact) * right.n / n)
         return Moments(
             n,
-            left.mean + shift * (right.n / n),
+            mean,
             left.comoment + right.comoment + np.outer(shift, shift) * (left.n * right.n / n),
             np.minimum(left.least, right.least),
             np.maximum(left.largest, right.largest),
             {block: _merged_third(left, right, block) for block in left.third},
+            rest,
         )
+
+    @property
+    def exact(self) -> NDArray[np.longdouble]:
+        """[d] the mean, with more digits where the processor has them."""
+        return self.mean.astype(np.longdouble) + self.rest
 
     @property
     def sums(self) -> Floats:
@@ -69,7 +79,8 @@ class Moments:
                 places = np.array([block.index(column) for column in columns])
                 third = {tuple(range(len(columns))): each[np.ix_(places, places, places)]}
         comoment = self.comoment[np.ix_(at, at)]
-        return Moments(self.n, self.mean[at], comoment, self.least[at], self.largest[at], third)
+        rest = np.zeros_like(self.mean) + self.rest
+        return Moments(self.n, self.mean[at], comoment, self.least[at], self.largest[at], third, rest[at])
 
     def variation(self, influence: Floats) -> float:
         """Sum of the squares about their mean of rows with this influence, [d] coefficients; 0 if it is rounding error.
@@ -134,17 +145,27 @@ class MomentsFold(Fold):
     def of(self, batch: Sample) -> Moments:
         values, blocks = batch.columns, tuple(dict.fromkeys(self.third))
         d, n = values.shape
-        mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
+        sums, comoment, least, largest = np.zeros((2, d)), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
         columns = np.array([column for block in blocks for column in block], np.int64)
         ends = np.cumsum([len(block) ** 3 for block in blocks], dtype=np.int64)
         found = np.zeros(ends[-1] if blocks else 0)
+        space = np.zeros((2, d), np.int64), np.empty((d + 3, _kernels.BLOCK))
+        _kernels.exact_sums(values, space[1], sums)
+        whole = sums[0].astype(np.longdouble) + np.where(np.isfinite(sums[1]), sums[1], 0.0)
+        mean, rest = _halves(whole / max(n, 1))
         if n:
             starts = np.cumsum([0, *map(len, blocks)])
-            space = np.zeros((2, d), np.int64), np.empty((d + 3, _kernels.BLOCK))
             _kernels.moments(values, mean, comoment, least, largest, *space, columns, starts, found)
         cubes = zip(blocks, np.split(found, ends[:-1]), strict=False)
         third = {block: each.reshape((len(block),) * 3) for block, each in cubes}
-        return Moments(n, mean, comoment, least, largest, third)
+        return Moments(n, mean, comoment, least, largest, third, rest)
+
+
+def _halves(exact: NDArray[np.longdouble]) -> tuple[Floats, Floats]:
+    """The nearest floats of numbers with more digits, and what is left of them."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        nearest = exact.astype(np.float64)
+        return nearest, np.where(np.isfinite(nearest), exact - nearest, 0.0).astype(np.float64)
 
 
 def _solved(matrix: Floats, wanted: Floats) -> Floats:
@@ -203,5 +224,6 @@ def _widened(state: Moments, columns: int) -> Moments:
     if len(state.mean) == columns:
         return state
     comoment = total(state.comoment, np.zeros((columns, columns)))
-    mean, least, largest = (total(each, np.zeros(columns)) for each in (state.mean, state.least, state.largest))
-    return Moments(state.n, mean, comoment, least, largest, state.third)
+    each = state.mean, state.least, state.largest, state.rest
+    mean, least, largest, rest = (total(one, np.zeros(columns)) for one in each)
+    return Moments(state.n, mean, comoment, least, largest, state.third, rest)

@@ -100,8 +100,8 @@ class Sums:
 
     def value(self, mean: Mean) -> float:
         """The value of a mean."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(mean.of(self.total))
+        with np.errstate(all="ignore"):
+            return float(mean.of(ByName(self.columns, self.n * self.moments.exact)))
 
     def values(self, function: Function, sums: Floats) -> Floats:
         """The values [...] of a function for sums [..., d], or more columns after them."""
@@ -121,7 +121,7 @@ class Sums:
         means, found = self.moments.mean, np.zeros(len(self.moments.mean))
         at = self.columns.numbers(mean.reads, len(means))
         with np.errstate(all="ignore"):
-            value = float(mean.of(self.total))
+            value = self.value(mean)
             scale = np.abs(means[at])
             step = _STEP * np.where(scale > 0, scale, scale.max(initial=0.0) or 1.0)
             stepped: Any = np.tile(means.astype(np.complex128), (len(at), 1))

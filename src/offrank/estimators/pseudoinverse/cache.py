@@ -19,6 +19,8 @@ class Sized(Protocol):
 
 
 V = TypeVar("V", bound=Sized)
+ENTRY = 1_000
+"""Bytes of an entry beside its value: the key, and what Python needs for both."""
 
 
 @dataclass
@@ -102,6 +104,6 @@ class SizedCache(Generic[V]):
         with self.lock:
             for key, value in zip(keys, future.result(), strict=True):
                 self.made[key] = value
-                self.held += value.nbytes
+                self.held += value.nbytes + ENTRY
             while self.held > self.limit and len(self.made) > 1:
-                self.held -= self.made.popitem(last=False)[1].nbytes
+                self.held -= self.made.popitem(last=False)[1].nbytes + ENTRY

@@ -23,7 +23,7 @@ from .gamma import Inverse, Inverses, pseudoinverses
 from .grouping import Grouped, grouped, relevant, unpadded
 
 INVERSE_BYTES = 512 << 20
-SOLUTION_BYTES = 128 << 20
+SOLUTION_BYTES = 256 << 20
 TOGETHER_BYTES = 32 << 20  # of inverses that are made or used at a time
 FEW_TARGETS = 16  # of one context in one batch; with more, the inverse itself is used
 _SOLVED = 64  # targets that are solved for at first
