@@ -55,6 +55,19 @@ def test_groups_of_the_first_version(machine: Path) -> None:
     assert memory.available() == 2 * GIB
 
 
+@pytest.mark.parametrize(("limits", "left"), [((4, None), 3.0), ((None, 2), 1.5), ((4, 2), 1.5), ((None, None), 8.0)])
+def test_limits_of_the_process_itself_count(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, limits: tuple[int | None, int | None], left: float
+) -> None:
+    resource = pytest.importorskip("resource")
+    (machine / "status").write_text("Name:\tpython\nGroups:\t\nVmSize:\t1048576 kB\nVmData:\t 524288 kB\n")
+    monkeypatch.setattr(memory, "_STATUS", machine / "status")
+    most = dict(zip((resource.RLIMIT_AS, resource.RLIMIT_DATA), limits, strict=True))
+    soft = {one: resource.RLIM_INFINITY if limit is None else limit * GIB for one, limit in most.items()}
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (soft[which], resource.RLIM_INFINITY))
+    assert memory.available() == left * GIB
+
+
 @pytest.mark.parametrize("model", [PBM(), DBN()])
 def test_a_log_of_too_many_pairs_is_refused_before_they_are_learnt_from(machine: Path, model: PBM | DBN) -> None:
     model.fit(ROWS)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ..errors import LogError
 
 _MACHINE, _OWN, _GROUPS = Path("/proc/meminfo"), Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+_STATUS = Path("/proc/self/status")
 _FILES = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 )
 """Of a memory group, of the second version and the first: its limit, its use, and what of this can be given up."""
+_LIMITED = {"RLIMIT_AS": "VmSize:", "RLIMIT_DATA": "VmData:"}
+"""Limits of a process (`ulimit -v`, `ulimit -d`), and its use as the system tells it."""
 
 
 def refuse_without_room(needed: float, what: str, remedy: str) -> None:
@@ -29,14 +34,25 @@ def refuse_without_room(needed: float, what: str, remedy: str) -> None:
 
 
 def available() -> float:
-    """The bytes that are free on this machine and in each memory group (cgroup) that this process is in."""
-    return min([*_free(), *(left for group in _groups() for left in _left(group))], default=float("inf"))
+    """The bytes that are free on this machine, in each memory group (cgroup) of this process, and in its own limits."""
+    return min([*_free(), *_own(), *(left for group in _groups() for left in _left(group))], default=float("inf"))
 
 
 def _free() -> Iterator[float]:
     """The free bytes of this machine, where it tells."""
     with suppress(OSError, ValueError):
         yield from (1024 * float(value) for name, value in _told(_MACHINE) if name == "MemAvailable:")
+
+
+def _own() -> Iterator[float]:
+    """What the limits of this process leave, where it has some."""
+    with suppress(ImportError, OSError, ValueError):
+        resource: Any = importlib.import_module("resource")
+        used = {name: 1024 * float(value) for name, value in _told(_STATUS) if name in _LIMITED.values()}
+        for limit, name in _LIMITED.items():
+            most = resource.getrlimit(getattr(resource, limit))[0]
+            if most != resource.RLIM_INFINITY:
+                yield most - used[name]
 
 
 def _groups() -> Iterator[Path]:
@@ -61,5 +77,5 @@ def _left(group: Path) -> Iterator[float]:
 def _told(path: Path) -> Iterator[tuple[str, str]]:
     """The names and numbers of a file with one in each line."""
     for line in path.read_text().splitlines():
-        name, value, *_ = line.split()
+        name, value, *_ = *line.split(), "", ""
         yield name, value

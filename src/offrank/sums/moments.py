@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ class Moments:
         )
 
     @property
-    def exact(self) -> NDArray[np.longdouble]:
+    def exact(self) -> NDArray[Any]:
         """[d] the mean, with more digits where the processor has them."""
         return self.mean.astype(np.longdouble) + self.rest
 
