@@ -22,29 +22,40 @@ POISSON = np.array(
 
 _ABOVE = 1 + 1e-12
 """Moves what should be on an edge of a bin, such as a weight of 1, above it on every processor."""
+_SPLIT, _HALF = 2.0**27 + 1, 1 << 26
+"""They split a number into halves, whose products are exact."""
 BLOCK = 128
 """Rows that are looked at together, while they are in the cache."""
 
 
 @jit
-def exact_sums(values, scratch, sums):
-    """Fill in the sum of each column, and what rounding took from it [2, d] (Neumaier 1974). scratch [2, BLOCK]."""
+def exact_means(values, scratch, mean, rest):
+    """Fill in the mean [d] of each column, and what rounding took from it (Neumaier 1974). scratch [2, BLOCK]."""
     d, n = values.shape
-    total, rest = scratch[0], scratch[1]
+    total, lost = scratch[0], scratch[1]
     for a in range(d):
-        total[:], rest[:] = 0.0, 0.0
+        total[:], lost[:] = 0.0, 0.0
         for first in range(0, n, BLOCK):
             for i in range(min(BLOCK, n - first)):
                 x = values[a, first + i]
                 both = total[i] + x
                 added = both - total[i]
-                rest[i] += (total[i] - (both - added)) + (x - added)
+                lost[i] += (total[i] - (both - added)) + (x - added)
                 total[i] = both
+        whole, left = 0.0, 0.0
         for i in range(BLOCK):
-            both = sums[0, a] + total[i]
-            added = both - sums[0, a]
-            sums[1, a] += (sums[0, a] - (both - added)) + (total[i] - added) + rest[i]
-            sums[0, a] = both
+            both = whole + total[i]
+            added = both - whole
+            left += (whole - (both - added)) + (total[i] - added) + lost[i]
+            whole = both
+        mean[a] = (whole + left) / n if abs(left) < np.inf else whole / n
+        big = _SPLIT * mean[a]  # the product with n, of which every factor has half of the digits (Dekker 1971)
+        high = big - (big - mean[a])
+        left += (whole - high * (n - n % _HALF)) - high * (n % _HALF) - (mean[a] - high) * n
+        if abs(left) < np.inf:
+            both = mean[a] + left / n
+            rest[a] = left / n - (both - mean[a])
+            mean[a] = both
 
 
 @_fast

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.batch import Floats
 from . import _kernels
@@ -48,9 +46,12 @@ class Moments:
         if not self.n or not other.n:
             return self if self.n else other
         columns = max(len(self.mean), len(other.mean))
-        left, right = _widened(self, columns), _widened(other, columns)
+        left = self if len(self.mean) == columns else _widened(self, columns)
+        right = other if len(other.mean) == columns else _widened(other, columns)
         shift = right.mean - left.mean
-        mean, rest = _halves(left.exact + (right.exact - left.exact) * right.n / n)
+        one, other = (part.mean.astype(np.longdouble) + part.rest for part in (left, right))
+        exact = one + (other - one) * right.n / n
+        mean = exact.astype(np.float64)
         return Moments(
             n,
             mean,
@@ -58,13 +59,8 @@ class Moments:
             np.minimum(left.least, right.least),
             np.maximum(left.largest, right.largest),
             {block: _merged_third(left, right, block) for block in left.third},
-            rest,
+            np.where(np.isfinite(mean), exact - mean, 0.0).astype(np.float64),
         )
-
-    @property
-    def exact(self) -> NDArray[Any]:
-        """[d] the mean, with more digits where the processor has them."""
-        return self.mean.astype(np.longdouble) + self.rest
 
     @property
     def sums(self) -> Floats:
@@ -146,27 +142,19 @@ class MomentsFold(Fold):
     def of(self, batch: Sample) -> Moments:
         values, blocks = batch.columns, tuple(dict.fromkeys(self.third))
         d, n = values.shape
-        sums, comoment, least, largest = np.zeros((2, d)), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
+        mean, comoment, least, largest = np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf)
         columns = np.array([column for block in blocks for column in block], np.int64)
         ends = np.cumsum([len(block) ** 3 for block in blocks], dtype=np.int64)
         found = np.zeros(ends[-1] if blocks else 0)
-        space = np.zeros((2, d), np.int64), np.empty((d + 3, _kernels.BLOCK))
-        _kernels.exact_sums(values, space[1], sums)
-        whole = sums[0].astype(np.longdouble) + np.where(np.isfinite(sums[1]), sums[1], 0.0)
-        mean, rest = _halves(whole / max(n, 1))
+        rest = np.zeros(d)
         if n:
+            space = np.zeros((2, d), np.int64), np.empty((d + 3, _kernels.BLOCK))
+            _kernels.exact_means(values, space[1], mean, rest)
             starts = np.cumsum([0, *map(len, blocks)])
             _kernels.moments(values, mean, comoment, least, largest, *space, columns, starts, found)
         cubes = zip(blocks, np.split(found, ends[:-1]), strict=False)
         third = {block: each.reshape((len(block),) * 3) for block, each in cubes}
         return Moments(n, mean, comoment, least, largest, third, rest)
-
-
-def _halves(exact: NDArray[np.longdouble]) -> tuple[Floats, Floats]:
-    """The nearest floats of numbers with more digits, and what is left of them."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        nearest = exact.astype(np.float64)
-        return nearest, np.where(np.isfinite(nearest), exact - nearest, 0.0).astype(np.float64)
 
 
 def _solved(matrix: Floats, wanted: Floats) -> Floats:
@@ -222,8 +210,6 @@ def _merged_third(left: Moments, right: Moments, block: Block) -> Floats:
 
 def _widened(state: Moments, columns: int) -> Moments:
     """The moments of the same rows with zeros in further columns."""
-    if len(state.mean) == columns:
-        return state
     comoment = total(state.comoment, np.zeros((columns, columns)))
     each = state.mean, state.least, state.largest, state.rest
     mean, least, largest, rest = (total(one, np.zeros(columns)) for one in each)

@@ -74,12 +74,16 @@ class ByName:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """n rows of named columns: the total of each, of its squares, and its least and largest value, by name."""
+    """n rows of named columns: the total of each, of its squares, and its least and largest value, by name.
+
+    exact: the total with more digits, where the processor has them.
+    """
 
     columns: NamedColumns
     moments: Moments
     n: int = field(init=False)
     total: ByName = field(init=False)
+    exact: ByName = field(init=False)
     squares: ByName = field(init=False)
     least: ByName = field(init=False)
     largest: ByName = field(init=False)
@@ -88,6 +92,7 @@ class Sums:
         known, put = self.moments, partial(object.__setattr__, self)
         put("n", known.n)
         put("total", ByName(self.columns, known.n * known.mean))
+        put("exact", ByName(self.columns, known.n * (known.mean.astype(np.longdouble) + known.rest)))
         put("squares", ByName(self.columns, np.diagonal(known.comoment) + known.n * known.mean**2))
         put("least", ByName(self.columns, known.least))
         put("largest", ByName(self.columns, known.largest))
@@ -101,7 +106,7 @@ class Sums:
     def value(self, mean: Mean) -> float:
         """The value of a mean."""
         with np.errstate(all="ignore"):
-            return float(mean.of(ByName(self.columns, self.n * self.moments.exact)))
+            return float(mean.of(self.exact))
 
     def values(self, function: Function, sums: Floats) -> Floats:
         """The values [...] of a function for sums [..., d], or more columns after them."""
@@ -121,7 +126,7 @@ class Sums:
         means, found = self.moments.mean, np.zeros(len(self.moments.mean))
         at = self.columns.numbers(mean.reads, len(means))
         with np.errstate(all="ignore"):
-            value = self.value(mean)
+            value = float(mean.of(self.exact))
             scale = np.abs(means[at])
             step = _STEP * np.where(scale > 0, scale, scale.max(initial=0.0) or 1.0)
             stepped: Any = np.tile(means.astype(np.complex128), (len(at), 1))
