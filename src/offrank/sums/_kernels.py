@@ -58,14 +58,20 @@ def exact_means(values, scratch, mean, rest):
             mean[a] = both
 
 
-@_fast
-def moments(values, mean, comoment, least, largest, vary, scratch, columns, starts, third):
-    """Fill centred co-moments [d, d], minimum and maximum [d] of columns with this mean [d], in two passes.
+@jit
+def moments(values, mean, rest, comoment, least, largest, vary, scratch, columns, starts, third):
+    """Fill mean and its rest [d], centred co-moments [d, d], minimum and maximum [d] of each column, in three passes.
 
     Columns that are constant, such as the count of rows, have co-moments of exactly 0, and take no time. Block b has
     c columns from columns[starts[b]] on; third has its sums [c, c, c] of products of three centred ones, block after
     block. vary [2, d], scratch [d + 3, BLOCK]: space to work in.
     """
+    exact_means(values, scratch, mean, rest)
+    _centred(values, mean, comoment, least, largest, vary, scratch, columns, starts, third)
+
+
+@_fast
+def _centred(values, mean, comoment, least, largest, vary, scratch, columns, starts, third):
     d, n = values.shape
     low, high, product, place = scratch[0], scratch[1], scratch[-1], vary[1]
     for a in range(d):

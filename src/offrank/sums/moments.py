@@ -149,9 +149,8 @@ class MomentsFold(Fold):
         rest = np.zeros(d)
         if n:
             space = np.zeros((2, d), np.int64), np.empty((d + 3, _kernels.BLOCK))
-            _kernels.exact_means(values, space[1], mean, rest)
             starts = np.cumsum([0, *map(len, blocks)])
-            _kernels.moments(values, mean, comoment, least, largest, *space, columns, starts, found)
+            _kernels.moments(values, mean, rest, comoment, least, largest, *space, columns, starts, found)
         cubes = zip(blocks, np.split(found, ends[:-1]), strict=False)
         third = {block: each.reshape((len(block),) * 3) for block, each in cubes}
         return Moments(n, mean, comoment, least, largest, third, rest)
