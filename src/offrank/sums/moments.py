@@ -49,8 +49,8 @@ class Moments:
         left = self if len(self.mean) == columns else _widened(self, columns)
         right = other if len(other.mean) == columns else _widened(other, columns)
         shift = right.mean - left.mean
-        one, other = (part.mean.astype(np.longdouble) + part.rest for part in (left, right))
-        exact = one + (other - one) * right.n / n
+        known, more = ((part.mean.astype(np.longdouble) + part.rest) for part in (left, right))
+        exact = known + (more - known) * right.n / n
         mean = exact.astype(np.float64)
         return Moments(
             n,
