@@ -181,3 +181,13 @@ def test_a_quote_that_swallows_rows_is_refused_with_its_line(notes: dict[int, st
 @pytest.mark.parametrize("note", ['"two\nlines, ""quoted"""', '5" nail', '"quoted" and more'])
 def test_a_quote_that_swallows_no_row_is_read(note: str, tmp_path: Path) -> None:
     assert len(contents(offrank.read_log(noted(tmp_path / "log.csv", {302: note})))) == 200
+
+
+@pytest.mark.parametrize("cut", [3, 39])
+def test_a_line_of_json_that_is_cut_is_told_by_line_and_row(cut: int, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(csv_json, "_BLOCK", 500)  # so that its row is not that of its block
+    lines = [json.dumps({"slate": ["a", f"b{at}"], "clicks": [1, 0]}) for at in range(40)]
+    lines[cut] = lines[cut][:-12]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    with pytest.raises(LogError, match=f"log.jsonl, line {cut + 1}, row {cut} .*, cannot be read as JSON"):
+        contents(offrank.read_log(tmp_path / "log.jsonl"))

@@ -152,8 +152,8 @@ class CsvJsonTable(OfSchema, OnePart):
         """Lines before the first row."""
         return self.dialect.skip + (not self.dialect.width)
 
-    def _naming(self, path: str, names: list[str]) -> AbstractContextManager[None]:
-        return naming(path, names, self._before, partial(self.line_of, path))
+    def _naming(self, path: str, names: list[str], first: int = 0) -> AbstractContextManager[None]:
+        return naming(path, names, self._before, partial(self.line_of, path), first)
 
     def _open(self, path: str) -> Any:
         """Open a file as a stream of text in UTF-8."""
@@ -201,7 +201,10 @@ class CsvJsonTable(OfSchema, OnePart):
         with self._open(path) as stream:
             found, text = None, _Counted(stream)
             while True:
-                with file_errors(f"{path}, after row {rows}" if of_json else path, self.kind), self._naming(path, own):
+                with (
+                    file_errors(f"{path}, after row {rows}" if of_json else path, self.kind),
+                    self._naming(path, own, rows),
+                ):
                     if found is None:
                         found = _json(stream, wanted) if of_json else self._checked(text, wanted, path, ragged)
                     data = next(found, None)

@@ -20,6 +20,8 @@ _FAULT = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (\w+): (?:invalid value '(.*)'|.*)", re.DOTALL
 )
 _WIDTH = re.compile(r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+)")
+_OBJECT = re.compile(r"JSON parse error: (.*?)\.? in row (\d+)$")
+_OBJECTS = "save one object per line, or an array of objects, in UTF-8, with one kind of value in each column"
 _ONE_KIND = "use the same kind of value in every row of a column; the first megabyte determines the kind"
 _AS_TEXT = "write the numbers without them, or have them in one of the first rows: the column is then read as text"
 _UTF8 = "save the file in UTF-8, for example with `iconv -f latin1 -t utf-8`"
@@ -112,10 +114,10 @@ def with_fractions(kind: pa.DataType) -> pa.DataType:
 
 
 @contextmanager
-def naming(path: str, names: list[str], before: int, line_of: Callable[[int], int]) -> Iterator[None]:
+def naming(path: str, names: list[str], before: int, line_of: Callable[[int], int], first: int = 0) -> Iterator[None]:
     """Say the errors of the CSV reader with the row, from 0, and the column. before: lines before the first row.
 
-    line_of: the line of a row.
+    line_of: the line of a row. first: the row from which on those of JSON are counted.
 
     Raises:
         LogError: a value is not of its column's type, or a row has more or fewer cells than the first.
@@ -132,6 +134,9 @@ def naming(path: str, names: list[str], before: int, line_of: Callable[[int], in
             at = row - before - 1
             said = f"{_place(path, line_of(at), at)}, cannot be read as CSV: it has {cells} cells"
             raise LogError(f"{said}, but the first line has {wanted}", _CELLS) from error
+        if found := _OBJECT.search(str(error)):
+            at = first + int(found[2])
+            raise LogError(f"{_place(path, line_of(at), at)}, cannot be read as JSON: {found[1]}", _OBJECTS) from error
         raise
 
 
