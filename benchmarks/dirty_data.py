@@ -167,7 +167,9 @@ def outcome(read: Callable[[Path], tuple[int, float]], path: Path) -> str:
     return "as it is" if not lost and abs(value - TRUTH) <= 1e-12 else f"{lost}{value:.4g}"
 
 
-_LINE = re.compile(rf"\b(line:?|row|[Rr]ow #?|starting at row)\s*({BAD - 1}|{BAD}|{BAD + 1}|{BAD + 2}|{N + 1})\b")
+_LINE = re.compile(
+    rf"\b(line:?|row|[Rr]ow #?|starting at row)\s*({BAD - 1}|{BAD}|{BAD + 1}|{BAD + 2}|{N - 1}|{N}|{N + 1})\b"
+)
 
 
 def main(given: Sequence[str] | None = None) -> None:
