@@ -44,6 +44,7 @@ def test_cases_drawn_at_random_keep_the_promises() -> None:
     assert f'"cases": {CASES}' in done.stdout
 
 
+EVENTS, TWO = "events(kind=event, shown=shown)", {"slate": [[17, 26, 27], [17]], "clicks": [[0, 0, 0], [1]]}
 ONE_SHOWN = {"slate": [[43]], "clicks": [[1]], "candidates": [[22, 43, 4]]}
 """One item of three is shown, so that its position is the only one of the list."""
 ANSWERED = {
@@ -172,6 +173,19 @@ ANSWERED = {
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "an object of JSON that goes on in another line": FileCase("json lines", (Edit("insert", 930228, b"\n"),)),
+    "impressions that are fractions": LogCase(
+        "long", {"impression": [3.5], "position": [1]}, names={"impression": "1"}
+    ),
+    "kinds of events that are structs": LogCase(
+        "long", {**LONG}, question="evaluate", types={"": "struct"}, seed="types 13107", shape="kinds", format=EVENTS
+    ),
+    "texts and structs in numbered columns": LogCase(
+        "wide", {"slate": [["a", "b"]], "clicks": [[0, 1]]}, types={"": "struct"}, seed="types 16893", shape="numbered"
+    ),
+    "ranks of events that are dates": LogCase(
+        "wide", {**TWO}, types={"": "date32"}, seed="types 32401", shape="ga4", format="ga4"
+    ),
     "a key in JSON that is half a letter": FileCase("json lines", (Edit("insert", 40956, b"\\ud800"),)),
     "a null before all rows of a JSON array": FileCase(
         "json array", (Edit("value", 292706, b'"+7"'), Edit("value", 353210, b"null"))

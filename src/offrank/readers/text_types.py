@@ -93,9 +93,14 @@ def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool
         for at, field in enumerate(schema):
             wide = schema.set(at, field.with_type(_unsigned(field.type)))
             if wide != schema:
-                kind = (
-                    wide.field(at).type if fits(wide) else common_kind([row.get(field.name) for row in rows_of(lines)])
-                )
+                try:
+                    kind = (
+                        wide.field(at).type
+                        if fits(wide)
+                        else common_kind([row.get(field.name) for row in rows_of(lines)])
+                    )
+                except ValueError as error:
+                    raise pa.ArrowInvalid(f"an object does not stand in one line: {error}") from error
                 schema = schema.set(at, field.with_type(kind))
     return schema
 

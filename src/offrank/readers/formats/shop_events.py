@@ -180,7 +180,8 @@ class ShopEvents(TableOver):
         items = form.clicked if self.kind == form.click else form.item
         values, row = _items(data, items)
         ranked = items == form.item and form.rank in data.schema.names
-        order = _order(row, _items(data, form.rank)[0] if ranked else pa.nulls(len(row), pa.float64()))
+        ranks = _items(data, form.rank)[0] if ranked else pa.nulls(len(row), pa.float64())
+        order = _order(row, ranks, form.rank)
         who = {"user": _text(data.column(form.user), form.user)}
         who |= {"session": self._session(data)} if form.session else {}
         who["list"] = pc.coalesce(*(_first(data, name) for name in form.lists))
@@ -281,9 +282,16 @@ def _of_rows(values: pa.Array, row: Integers, n: int) -> pa.Array:
     return values.take(pa.array(first, mask=first < 0))
 
 
-def _order(row: Integers, rank: pa.Array) -> Integers:
-    """Return the items in the order of their ranks within each event; of events without, as they stand."""
-    ranks = np.asarray(_number(rank).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+def _order(row: Integers, rank: pa.Array, name: str) -> Integers:
+    """Return the items in the order of their ranks within each event; of events without, as they stand.
+
+    Raises:
+        ColumnError: the ranks are no numbers.
+    """
+    try:
+        ranks = np.asarray(_number(rank).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+    except pa.ArrowException as error:
+        raise ColumnError(f"{name!r} contains {rank.type} that is no number", "write ranks as numbers") from error
     whole = np.bincount(row, np.isnan(ranks), minlength=row.max(initial=-1) + 1) == 0
     return np.lexsort((np.where(whole[row], ranks, 0.0), row))
 

@@ -120,6 +120,7 @@ def _may_be_id(column: Column) -> bool:
 def positioned(columns: Mapping[str, Column], impression: str, position: str) -> Positioned:
     """Measure how well an id and positions make lists."""
     groups, places = columns[impression].groups, columns[position].positions
+    places = places if len(groups) else places[:0]  # fractions tell no lists apart
     shown = ~np.isnan(places) if len(places) else np.zeros(len(groups), np.bool_)
     if len(places) and (places == 0).sum() > columns[impression].distinct:  # those of what was not shown
         shown &= places > 0

@@ -80,8 +80,10 @@ def _gathered(group: Sequence[str], shown: Sequence[str], rows: pa.RecordBatch) 
     common = kind[0] if len({*kind}) == 1 else plain
     try:
         values = pa.concat_arrays([column.cast(common) for column in columns])
-    except pa.ArrowInvalid:
-        said = f"{group[0]!r} to {group[-1]!r} mix whole numbers beyond 2^53 with fractions"
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        kinds = " with ".join(dict.fromkeys(map(str, kind)))
+        mixed = "whole numbers beyond 2^53 with fractions" if pa.types.is_floating(common) else kinds
+        said = f"{group[0]!r} to {group[-1]!r} mix {mixed}"
         raise ColumnError(said, "write these columns in one type") from None
     order = np.arange(len(values)).reshape(len(group), len(rows)).T[there]
     found = values.take(pa.array(order))

@@ -20,7 +20,7 @@ from ..column_sets import FileTable
 from ..conversions import is_text
 from ..files import partition
 from ..json_text import BadCell
-from ..tables import Piece, Table, TableOver, few_rows, first_pieces, once_only, row_count, schema_of
+from ..tables import Piece, Table, TableOver, few_rows, first_pieces, once_only, refuse_lacking, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
 from .texts import text_forms
@@ -99,6 +99,7 @@ class UnfoldedTable(Reshaped):
             yield replace(piece, data=self.unfold(piece, columns))
 
     def _folded(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        refuse_lacking(self, columns)  # such as a column that is a struct here, and a text in other logs
         return tuple(dict.fromkeys(self.taken[name][0] for name in columns))
 
     def unfold(self, piece: Piece, columns: tuple[str, ...]) -> pa.RecordBatch:
