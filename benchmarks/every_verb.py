@@ -11,6 +11,7 @@ One log stands on the disk at a time. Measurements stay in the folder; delete FO
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
@@ -155,7 +156,10 @@ def measured(shape: str, verbs: list[str], scale: float, folder: Path, seconds: 
 
 def page(found: dict[str, dict[str, Any]]) -> Iterator[str]:
     """A line for each verb, with GiB of private memory and CPU seconds for each shape, and what was refused below."""
-    yield "| verb | " + " | ".join(SHAPES) + " |"
+    rows = {
+        shape: min((one["rows"] for key, one in found.items() if key.startswith(shape)), default=0) for shape in SHAPES
+    }
+    yield "| verb | " + " | ".join(f"{shape}: {rows[shape]:,} of {SHAPES[shape][0]:,} rows" for shape in SHAPES) + " |"
     yield "|---|" + "--:|" * len(SHAPES)
     refused = list[str]()
     for verb in VERBS:
@@ -168,10 +172,10 @@ def page(found: dict[str, dict[str, Any]]) -> Iterator[str]:
                 more = "> " * (one["result"] == ENDED)
                 cells.append(f"{one['private']:.2f} GiB, {more}{one['cpu']:,.0f} s")
             else:
-                refused.append(" ".join(one["result"].replace("|", "\\|").split()))
+                refused.append(re.sub(r"/\S*/(?=log\.)", "", " ".join(one["result"].replace("|", "\\|").split())))
                 number = refused.index(refused[-1]) + 1
                 refused = refused[:-1] if number < len(refused) else refused
-                cells.append(f"[{number}]")
+                cells.append(f"[{number}]" + f" of {one['rows']:,} rows" * (one["rows"] != rows[shape]))
         yield f"| `{verb}` | " + " | ".join(cells) + " |"
     yield ""
     yield from (f"{number}. {said}" for number, said in enumerate(refused, 1))
