@@ -23,7 +23,6 @@ from . import _kernels_bytes
 from .column_sets import refuse_missing
 from .dialect import Dialect
 from .files import Files, describe, partition
-from .flat_json import FlatRows
 from .json_text import parsed, rows_of
 from .parquet_orc_arrow import file_errors, with_columns
 from .tables import OfSchema, Piece, bounded, numbered, refuse_twice, table_of_dicts
@@ -32,8 +31,6 @@ from .text_types import cell_error, csv_type, json_types, naming, whole_numbers,
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20
 """Bytes that are read at a time. The first block tells the types of the columns."""
-_BY_PYARROW = 4
-"""Blocks of JSON that pyarrow reads, before it is worth loading a compiled loop."""
 _LONGEST = 1 << 26
 """Bytes of the longest line of JSON: a small archive may hold a line that fills the memory."""
 _RAGGED = 0.1
@@ -342,21 +339,14 @@ def _json_rows(lines: bytes, wanted: pa.Schema | None) -> list[pa.RecordBatch]:
 
 def _json(stream: Any, wanted: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Read the columns of JSON that are wanted; later whole numbers may have fractions among them."""
-    kinds, flat = wanted, None
-    for block, lines in enumerate(_lines(stream)):
-        flat = FlatRows(kinds) if block == _BY_PYARROW else flat
-        if flat is not None:
-            found = flat.read(lines)
-            if found is not None:
-                yield found
-                continue
-            flat = None
+    kinds = wanted
+    for lines in _lines(stream):
         try:
-            read = _json_rows(lines, kinds)
+            found = _json_rows(lines, kinds)
         except pa.ArrowInvalid as error:
-            read = _mixed_rows(lines, wanted, error)
-            kinds = read[0].schema
-        yield from read
+            found = _mixed_rows(lines, wanted, error)
+            kinds = found[0].schema
+        yield from found
 
 
 def _lines(stream: Any) -> Iterator[bytes]:
