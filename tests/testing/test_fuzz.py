@@ -173,6 +173,13 @@ ANSWERED = {
     "views of texts": LogCase("wide", {"candidates": [["a"], ["b"]]}, "polars", "inspect"),
 }
 REFUSED = {
+    "impressions that are a session and a time, of no rows": LogCase(
+        "long",
+        {name: [] for name in LONG},
+        names={"impression": "session+ts"},
+        shape="composed",
+        form="table",
+    ),
     "an object of JSON that goes on in another line": FileCase("json lines", (Edit("insert", 930228, b"\n"),)),
     "impressions that are fractions": LogCase(
         "long", {"impression": [3.5], "position": [1]}, names={"impression": "1"}

@@ -37,7 +37,9 @@ def composed(table: Table, said: Mapping[str, str]) -> Table:
 def composed_rows(rows: pa.Table, said: Mapping[str, str]) -> pa.Table:
     """Return the first rows of such a table."""
     for name, (parts, make) in _made(tuple(rows.column_names), said).items():
-        rows = rows.append_column(name, make(rows.select(parts).combine_chunks().to_batches()[0]))
+        some = rows.select(parts).combine_chunks()
+        [batch] = some.to_batches() or [pa.RecordBatch.from_pylist([], some.schema)]  # of no rows there is none
+        rows = rows.append_column(name, make(batch))
     return rows
 
 
