@@ -113,7 +113,7 @@ def _with_ties(one: Drawn, sample: _Sampled) -> Drawn:
     place = np.broadcast_to(np.arange(score.shape[1]), score.shape)
     for ties, last in (("the order of the candidates", 1), ("the reverse order of the candidates", -1)):
         for sign in (1.0, -1.0):
-            rank = np.argsort(np.lexsort((last * place, sign * score), axis=1), axis=1)
+            rank = np.argsort(np.lexsort((last * place, sign * score), axis=1), axis=1, kind="stable")
             strict = replace(contexts, scores={names[0]: np.asarray(sign * rank, np.float64)})
             gain = replace(sample, rows=replace(sample.rows, contexts=strict)).likelihood(one.policy) - one.likelihood
             if gain * sample.effective_rows > -math.log(UNLIKELY):
