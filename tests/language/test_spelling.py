@@ -226,6 +226,7 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "column": lambda _: COLUMNS,
     "counted": lambda _: st.none(),
     "counts": lambda _: st.none(),
+    "one_slot": lambda _: st.booleans(),
     "departure": lambda _: SHARE,
     "draws": lambda _: st.integers(1, 99),
     "epsilon": lambda _: SHARE,
