@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import offrank
+from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.inference.anytime import LONGEST, level_of_each
 from tests.estimators.simulated import LOGGING, TARGET, log, source
@@ -76,6 +79,8 @@ def test_merged_days_have_intervals_that_hold_at_every_look(tmp_path: Path) -> N
     assert "one-look" not in {one.code for one in found.verdict.assumptions}
     assert "one-look" in {one.code for one in once.verdict.assumptions}
     assert offrank.merge(states[:1]).metadata.interval == "studentised"
+    done = CliRunner().invoke(main, ["merge", *map(str, states), "--interval", "studentised", "--json", "-"])
+    assert json.loads(done.output)["interval"] == "studentised"
     with pytest.raises(UsageError, match="bootstrap intervals need replicates of the rows"):
         offrank.merge(states, interval="bootstrap")
 

@@ -25,6 +25,7 @@ from .options import (
     written_options,
 )
 from .running import be_strict, deliver, require, result_of, saying, tell
+from .spelled import SpelledType
 from .streams import echo
 from .verb_options import QuestionCommand
 
@@ -96,8 +97,12 @@ def learn(log: str | list[str], **options: Any) -> None:
     be_strict(made.usable, options)
 
 
+_OF_DAYS = "Another kind of interval than that of the states: anytime, the default of several days, or studentised."
+
+
 @command()
 @click.argument("states", nargs=-1, required=True, metavar="STATE...")
+@option("--interval", use="uncertainty", type=SpelledType("kind of interval"), metavar="KIND", help=_OF_DAYS)
 @option("--state", use="output", type=FILE, callback=writable, help="Write the merged state, to be merged again.")
 @with_options(json, strict, require, quiet, page_options, worth_options)
 def merge(states: tuple[str, ...], **options: Any) -> None:
@@ -105,4 +110,5 @@ def merge(states: tuple[str, ...], **options: Any) -> None:
 
     offrank merge monday.state tuesday.state --html week.html
     """
-    deliver(offrank.merge(states, state=options["state"], overwrite=options["overwrite"]), options)
+    given = {name: options[name] for name in ("interval", "state", "overwrite")}
+    deliver(offrank.merge(states, **given), options)
