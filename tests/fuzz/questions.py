@@ -383,6 +383,8 @@ def judge_refusal(case: Any, error: OffrankError) -> None:
         raise Wrong(f"an error without a remedy: {error!r}")
     told = not isinstance(case, LogCase) or case.told
     odd = _ODD if not isinstance(case, LogCase) or not case.shape or case.form not in TEXTUAL else _ODD_IN_TABLES
+    if error.message.startswith("no row has 'click' in") and not any(case.columns["click"]):
+        return  # it cannot be told from clicks of another name
     if case.question in ("read", "convert") and told and not case.changed and not odd.search(str(case.columns)):
         raise Wrong(f"refused, though it keeps every rule: {error}")
 
