@@ -191,3 +191,12 @@ def test_a_line_of_json_that_is_cut_is_told_by_line_and_row(cut: int, tmp_path: 
     (tmp_path / "log.jsonl").write_text("\n".join(lines))
     with pytest.raises(LogError, match=f"log.jsonl, line {cut + 1}, row {cut} .*, cannot be read as JSON"):
         contents(offrank.read_log(tmp_path / "log.jsonl"))
+
+
+def test_a_slate_that_is_empty_in_all_rows_is_not_another_column(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("slate,candidates,propensity,old\n" + ',"[""a"",""b""]",0.5,"[4.0,2.0]"\n' * 3)
+    with pytest.raises(LogError, match=r"line 2, row 0 .*, column 'slate': 'null' is null"):
+        list(offrank.read_log(path).select(Needs(frozenset(["slate", "propensity"]))).batches(0))
+    with pytest.raises(LogError, match="no impressions that can be read; all of them break a rule: 3 null"):
+        offrank.inspect(path)

@@ -149,9 +149,10 @@ def wide_roles(rows: pa.Table, said: Mapping[str, str]) -> Description:
 
 
 def _is_listed(rows: pa.Table, name: str) -> bool:
-    """Whether a column holds lists, readable or not."""
+    """Whether a column holds lists, readable or not, or nothing at all."""
     column = rows.column(name) if name in rows.column_names else pa.chunked_array([], pa.null())
-    return pa.types.is_nested(column.type) or any(map(conversions.is_json, column.chunks))
+    nothing = column.null_count == len(column) > 0
+    return nothing or pa.types.is_nested(column.type) or any(map(conversions.is_json, column.chunks))
 
 
 def _lists(rows: pa.Table) -> dict[str, ListColumn]:
