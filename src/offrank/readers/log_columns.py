@@ -111,7 +111,7 @@ _LOGARITHM = re.compile("(^|_)(log_?(p|pi|prob|prop|lik)[a-z]*|lp|ll)(_|$)", re.
 def _negative(column: pa.Array) -> bool:
     """Whether a column holds fractions, none of them above 0."""
     fractions = pa.types.is_floating(column.type) and column.null_count < len(column)
-    return fractions and bool(np.nanmax(flat.numbers(column, "")) <= 0)
+    return fractions and bool(-np.inf < np.nanmax(flat.numbers(column, ""), initial=-np.inf) <= 0)
 
 
 def _counted(

@@ -181,8 +181,8 @@ def _no_click(columns: Mapping[str, Column], taken: set[str]) -> str:
 def _counts(columns: Mapping[str, Column], taken: set[str]) -> str:
     """Return what is lacking if a row counts many impressions of an item, and its clicks."""
     free = {name: one.numbers for name, one in columns.items() if name not in taken and len(one.numbers)}
-    shown = [name for name in free if names.closeness("shown", name) >= 2 and np.nanmax(free[name]) > 1]
-    clicked = [name for name in free if names.closeness("click", name) >= 2 and np.nanmax(free[name]) > 1]
+    shown = [name for name in free if names.closeness("shown", name) >= 2 and np.nanmax(free[name], initial=0.0) > 1]
+    clicked = [name for name in free if names.closeness("click", name) >= 2 and np.nanmax(free[name], initial=0.0) > 1]
     for name in shown:
         if any((free[name] >= np.nan_to_num(free[click])).all() for click in clicked):
             return f"a row counts several impressions, in {name!r}: log each list shown, with its clicks"
@@ -271,7 +271,7 @@ def _are_items(rows: pa.Table, columns: Mapping[str, Column], click: str, item: 
     """Whether a column holds the ids of clicked items, and could hold no numbers of clicks."""
     column = flat.plain_column(conversions.whole_column(rows.column(click)))
     numbers = columns[click].numbers if click in columns else np.empty(0)
-    if len(numbers) and np.nanmax(numbers) <= 1:
+    if len(numbers) and np.nanmax(numbers, initial=0.0) <= 1:
         return False
     begins = np.append(True, np.diff(columns[impression].groups) != 0)
     try:
