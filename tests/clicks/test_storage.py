@@ -139,6 +139,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a number": (edited(lambda found: found["parameters"].update(attraction=3)), "damaged"),
     "shape": (in_parameters(shape=[3]), "damaged"),
     "negative shape": (in_parameters(shape=[-1]), "damaged"),
+    "fifty sides": (in_parameters(shape=[1] * 50, values=[0.5]), "damaged"),
     "kind": (in_parameters(kind="O8"), "damaged"),
     "words": (in_parameters(values=["a"] * 13), "damaged"),
     "base64": (

@@ -1,4 +1,4 @@
-"""Columns that hold no number at all, as an export writes them: they are told, and no warning of NumPy's is."""
+"""Columns that hold no number at all, or ids of another kind: they are told, and no warning of NumPy's is."""
 
 from __future__ import annotations
 
@@ -23,3 +23,9 @@ def test_a_long_table_whose_clicks_are_no_numbers_is_refused(named: str, click: 
 def test_a_column_of_nan_is_no_logarithm() -> None:
     rows = pa.table({"slate": [["a", "b"], ["b", "a"]] * 50, "clicks": [[0, 1]] * 100, "logp": np.full(100, np.nan)})
     assert "exp(logp)" not in str(offrank.inspect(rows))
+
+
+def test_candidates_of_two_columns_of_unlike_ids_are_refused() -> None:
+    rows = pa.table({"slate": [["a"]], "clicks": [[1]], "one": [["a", "b"]], "two": [[1, 2]]})
+    with pytest.raises(OffrankError, match="the ids in 'one' and 'two' differ in their types"):
+        offrank.evaluate(offrank.read_log(rows, columns={"candidates": "one+two"}), "uniform", "uniform", "ips")

@@ -46,6 +46,8 @@ _KINDS = {"f8": "<f8", "f4": "<f4", "i8": "<i8", "i4": "<i4", "u1": "|u1", "b1":
 
 _SMALL = 64
 """Arrays of up to this many numbers are written in readable form."""
+_SIDES = 8
+"""A table of a click model has fewer sides; NumPy computes with up to 32 or 64."""
 
 
 def write_model(path: str | os.PathLike[str], fitted: Any) -> None:
@@ -282,6 +284,11 @@ def decoded_texts(found: Mapping[str, Any]) -> pa.Array:
     return made
 
 
+def _is_shape(found: Any) -> bool:
+    """Whether these are sides of a table that NumPy computes with."""
+    return isinstance(found, list) and len(found) < _SIDES and all(type(side) is int and side >= 0 for side in found)
+
+
 def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
     """The array that `encoded` encoded.
 
@@ -293,7 +300,7 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
     if not isinstance(found, Mapping):
         raise TypeError(f"{found!r} is not an array")
     kind, shape = _KINDS.get(str(found["kind"])), found["shape"]
-    if kind is None or not isinstance(shape, list) or not all(type(side) is int and side >= 0 for side in shape):
+    if kind is None or not _is_shape(shape):
         raise ValueError(f"an array has kind {found['kind']!r} and shape {shape!r}")
     if "values" in found:
         flat = _numbers(found["values"], kind)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..errors import ColumnError
 from ..wording import ColumnNames, Wording
 from . import flat, names
 from .computed_columns import Computed, DerivedTable
@@ -53,7 +54,12 @@ def _made(known: tuple[str, ...], said: Mapping[str, str]) -> dict[str, Computed
 def _as_one_list(rows: pa.RecordBatch) -> pa.Array:
     """Return the distinct items of several lists as one, those of the first list first."""
     each = [flat.lists(rows.column(name), name) for name in rows.schema.names]
-    row, values = np.concatenate([one.row for one in each]), pa.concat_arrays([one.values for one in each])
+    row = np.concatenate([one.row for one in each])
+    try:
+        values = pa.concat_arrays([one.values for one in each])
+    except pa.ArrowInvalid:
+        said = f"the ids in {' and '.join(map(repr, rows.schema.names))} differ in their types"
+        raise ColumnError(said, "use the same type for item ids in all columns") from None
     order = np.argsort(row, kind="stable")
     keys = np.stack([row[order], flat.id_codes(values, "candidates")[order]])
     kept = order[np.sort(np.unique(keys, axis=1, return_index=True)[1])]

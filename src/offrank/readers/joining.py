@@ -287,7 +287,7 @@ class ExposedLists(JoinedTable):
 
     def _variations(self, rows: pa.RecordBatch) -> tuple[pa.Array, Counter[str]]:
         """Return the variation of each row, null of those that are left out, and how many are by which rule."""
-        at = pc.index_in(_texts(rows.column(self.user)), self._held.column(_USER))
+        at = pc.index_in(_texts(rows, self.user), self._held.column(_USER))
         variation, several, first = (whole_column(self._held.column(name)).take(at) for name in _HELD)
         unexposed = flat.nulls(at)
         switched = ~unexposed & (flat.numbers(several, _USER) > 1)
@@ -333,7 +333,7 @@ class ExposedLists(JoinedTable):
             ColumnError: they are of several experiments. EmptyLogError: there are none.
         """
         rows, (user, experiment, variation) = self._exposures, self.exposed_by
-        tests = pc.unique(_texts(rows.column(experiment))).drop_null()
+        tests = pc.unique(_texts(rows, experiment)).drop_null()
         if len(tests) > 1:
             named = ", ".join(map(repr, tests.to_pylist()[:_SHOWN]))
             raise ColumnError(
@@ -343,7 +343,7 @@ class ExposedLists(JoinedTable):
         when = (
             event_times(whole_column(rows.column(self.times[1])), self.times[1]) if self.times else np.zeros(len(rows))
         )
-        columns = {_USER: _texts(rows.column(user)), "variation": _texts(rows.column(variation))}
+        columns = {_USER: _texts(rows, user), "variation": _texts(rows, variation)}
         made = pa.table({**columns, "first": np.where(np.isnan(when), -np.inf, when)})
         asked: list[Any] = [("variation", "first"), ("variation", "count_distinct"), ("first", "min")]
         return made.group_by(_USER, use_threads=False).aggregate(asked)
@@ -354,5 +354,10 @@ _EPOCH, _OTHER_UNIT = 1e8, 300.0
 """The least number that is a time since 1970, in seconds at least; how much larger it is in another unit."""
 
 
-def _texts(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return flat.plain_column(whole_column(column)).cast(pa.large_string())
+def _texts(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
+    column = flat.plain_column(whole_column(rows.column(name)))
+    if pa.types.is_nested(column.type):
+        raise ColumnError(
+            f"{name!r} contains {column.type}, not a value in each row", "name a column of texts or numbers"
+        )
+    return column.cast(pa.large_string())
