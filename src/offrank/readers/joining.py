@@ -43,7 +43,7 @@ class KeptRows(TableOver):
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         for piece in self.table.pieces(part, tuple(dict.fromkeys((*columns, self.column)))):
-            kind = flat.plain_column(piece.data.column(self.column)).cast(pa.large_string())
+            kind = _texts(piece.data, self.column)
             kept = pc.fill_null(pc.is_in(kind, pa.array(self.values, pa.large_string())), False)
             rows = piece.rows[np.asarray(kept)]
             left = {self.others: len(kept) - len(rows)} if self.others and len(rows) < len(kept) else {}
