@@ -114,3 +114,11 @@ def test_what_was_chosen_is_what_was_clicked(tmp_path: Path) -> None:
     ]
     (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
     assert mean(tmp_path / "log.csv") == pytest.approx(MEAN)
+
+
+@pytest.mark.parametrize("ragged", [1, 25, 50])
+def test_flags_of_which_some_are_ragged_are_no_ids(ragged: int) -> None:
+    """Items that are called 0 and 1 would be clicked in every row."""
+    rows = [{"shown": [0, 1, 2], "flags": [0, 1, 0] if row >= ragged else [0, 0, 0, 0]} for row in range(50)]
+    with pytest.raises(RowError, match=r"row 0 .*'flags': \[0, 0, 0, 0\] does not have the length of its list"):
+        mean(rows, {"slate": "shown", "clicks": "flags"})

@@ -383,16 +383,18 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
 def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
     """Tell how the clicks of a wide table are written: as ids if they are no lists, or if they stand in the slate."""
     column = rows.column(clicks)
-    kind = column.type
-    if pa.types.is_null(kind):
+    if pa.types.is_null(column.type):
         return "values"
-    if not (pa.types.is_nested(kind) or conversions.is_json(column)):
+    if not (pa.types.is_nested(column.type) or conversions.is_json(column)):
         return "items"
     lists = _lists(rows)
     shown, found = lists.get(slate), lists.get(clicks)
     if shown is None or found is None:
         return "values"
-    if found.ids is not None and not found.beside(shown) and (found.within(shown) or (found.numbers == -1).any()):
-        return "items"  # or texts that are no clicks
     known = found.numbers[~np.isnan(found.numbers)]
+    longer = float((found.lists.lengths > shown.lists.lengths).mean())
+    flags = len(known) and known.max() <= 1 and (longer > FEW or not found.distinct)  # of which some rows are ragged
+    ids = found.ids is not None and not (flags or found.beside(shown))
+    if ids and (found.within(shown) or (found.numbers == -1).any()):
+        return "items"  # or texts that are no clicks
     return "filled" if len(known) < len(found.numbers) and (known > 0).all() else "values"
