@@ -99,5 +99,5 @@ def test_a_picture_of_days_says_when_it_was_decided() -> None:
     found = offrank.evaluate(rows, **question, interval="anytime")
     ends = {day: each["snips"].difference.low for day, each in found.cumulative.items()}
     first = next(day for day, low in ends.items() if low > 0)
-    assert f"These intervals hold at every look: decided {first}." in " ".join(str(found).split())
+    assert f"These intervals hold at every look: decided by {first}." in " ".join(str(found).split())
     assert "An interval holds at one look" in str(offrank.evaluate(rows, **question))

@@ -94,12 +94,12 @@ def largest_groups(found: ResultData, target: str) -> Section:
 
 
 def _of_looks(found: ResultData, target: str) -> str:
-    """Say at how many looks the intervals of days hold, and on which day they decided."""
+    """Say at how many looks the intervals of days hold, and by which of the days that are shown they decided."""
     if not found.metadata.anytime:
         return "An interval holds at one look, these of many days do not all: `anytime` intervals do."
     for row in cumulative_forest(found, target).rows:
-        if (row.span.low or 0.0) > 0 or (row.span.high or 0.0) < 0:
-            return f"These intervals hold at every look: decided {row.label.removeprefix('to ')}."
+        if row.severity != "serious" and ((row.span.low or 0.0) > 0 or (row.span.high or 0.0) < 0):
+            return f"These intervals hold at every look: decided by {row.label.removeprefix('to ')}."
     return "These intervals hold at every look: not decided."
 
 
