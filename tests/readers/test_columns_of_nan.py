@@ -8,6 +8,7 @@ import pytest
 
 import offrank
 from offrank.errors import OffrankError
+from offrank.log.source import needs
 
 NAN = np.full(4, np.nan)
 
@@ -29,3 +30,16 @@ def test_candidates_of_two_columns_of_unlike_ids_are_refused() -> None:
     rows = pa.table({"slate": [["a"]], "clicks": [[1]], "one": [["a", "b"]], "two": [[1, 2]]})
     with pytest.raises(OffrankError, match="the ids in 'one' and 'two' differ in their types"):
         offrank.evaluate(offrank.read_log(rows, columns={"candidates": "one+two"}), "uniform", "uniform", "ips")
+
+
+@pytest.mark.parametrize("pool", ["candidates", "pool"])
+def test_a_list_beside_candidates_that_have_the_whole_slate_is_no_ranking(pool: str) -> None:
+    rows = pa.table({"shown": [[18], [7]], "clicks": [[1], [0]], pool: [[18], [7]], "new": [[-(2**63)], [5]]})
+    read = offrank.evaluate(offrank.read_log(rows, columns={"slate": "shown"}), "top(new)", "uniform", "ips")
+    assert (read["ips"].n, read["ips"].value) == (2, 0.5)
+
+
+def test_candidates_are_of_two_lists_where_the_slate_is_of_both() -> None:
+    rows = pa.table({"shown": [["a", "b"], ["c", "b"]], "clicks": [[1, 0]] * 2, "one": [["a"], ["b"]]})
+    log = offrank.read_log(rows.append_column("two", pa.array([["b"], ["c"]])), columns={"slate": "shown"})
+    assert log.select(needs("candidates")).columns()["candidates"] == "one+two"

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import ColumnError, LogError, UsageError
+from offrank.errors import ColumnError, LogError, RowError, UsageError
 from offrank.log.source import needs
-from tests.readers.plain import skipped
+from tests.readers.plain import contents, skipped
 
 ROWS, ITEMS, SLOTS = 300, 5, 3
 
@@ -109,6 +109,35 @@ def test_ids_of_other_types_are_compared_as_texts() -> None:
     clicks = [{"impression": str(row["impression"]), "item": str(row["item"])} for row in click_rows(made)]
     tables = [pa.Table.from_pylist(shown_rows(made)), pa.Table.from_pylist(clicks)]
     assert value(tables, format="events") == pytest.approx(value(own(made)), rel=1e-12)
+
+
+@pytest.mark.parametrize("items", [[0, 1, 10**15], ["0", "1", "1000000000000000"]], ids=["whole numbers", "texts"])
+def test_ids_that_are_fractions_where_some_are_missing_join_exactly(items: list[Any]) -> None:
+    shown = {"impression": [1, 1, 1], "item": items, "position": [1, 2, 3]}
+    clicks = {"impression": [1, 1, 1], "item": [np.nan, 1.0, 1e15]}
+    log = offrank.read_log([pa.table(shown), pa.table(clicks)], format="events")
+    assert [row["clicks"] for row in contents(log, needs("clicks"))] == [[0, 1, 1]]
+    assert skipped(log, needs("clicks")) == {"click-outside-slate": 1}
+
+
+@pytest.mark.parametrize("items", [[0, 1], ["", "b"]], ids=["whole numbers", "texts"])
+@pytest.mark.parametrize("lacks", ["impression", "item"])
+def test_a_click_without_an_id_is_on_nothing(items: list[Any], lacks: str) -> None:
+    shown = {"impression": items[:1] * 2, "item": items, "position": [1, 2]}
+    clicks = {"impression": items[:1] * 2, "item": items} | {lacks: [None, shown[lacks][1]]}
+    log = offrank.read_log([pa.table(shown), pa.table(clicks)], format="events")
+    assert [row["clicks"] for row in contents(log, needs("clicks"))] == [[0, 1]]
+    assert skipped(log, needs("clicks")) == {"click-outside-slate": 1}
+
+
+@pytest.mark.parametrize("odd", [2.0**53, -(2.0**53), 0.5, np.inf])
+@pytest.mark.parametrize("name", ["impression", "sku"])
+def test_ids_that_fractions_do_not_tell_apart_are_refused(odd: float, name: str, tmp_path: Path) -> None:
+    lists = pa.table({"impression": [1, 2**53], "slate": [[1, 2**53 + 1], [2, 1]]})
+    pq.write_table(pa.table({"impression": [1.0, 1.0], "sku": [1.0, 1.0]} | {name: [1, odd]}), tmp_path / "c.parquet")
+    log = offrank.read_log([lists, tmp_path / "c.parquet"], format="events(slate=slate, click_item=sku)")
+    with pytest.raises(RowError, match=rf"c.parquet, row 1 .*column '{name}': {odd} is a fraction, or so large"):
+        contents(log, needs("clicks"))
 
 
 def test_what_does_not_join_is_shown() -> None:

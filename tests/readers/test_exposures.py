@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import offrank
 from offrank.cli.command import main
-from offrank.errors import ColumnError, LogError, OffrankError
+from offrank.errors import ColumnError, LogError, OffrankError, RowError
 from offrank.log.source import Needs
 from tests.readers.plain import batches, contents, skipped
 
@@ -68,6 +68,24 @@ def test_numbers_and_texts_of_users_are_the_same_ids() -> None:
     lists = [{**row, "user": int(row["user"][1:])} for row in LISTS]
     exposures = [{**row, "user_id": row["user_id"][1:]} for row in EXPOSURES]
     assert told(pa.Table.from_pylist(lists), pa.Table.from_pylist(exposures))[0] == [("new", [1, 0]), ("old", [0, 1])]
+
+
+def test_users_that_are_fractions_where_some_are_missing_are_the_same_ids() -> None:
+    numbers = [10**15, 10**15, 3, 4, 5]
+    lists = [{**row, "user": user} for row, user in zip(LISTS, numbers, strict=True)]
+    exposures = [{**row, "user_id": user} for row, user in zip(EXPOSURES, [1e15, 1e15, 3.0, None, 4.0], strict=True)]
+    rows, _ = told(pa.Table.from_pylist(lists), pa.Table.from_pylist(exposures))
+    assert [name for name, _ in rows] == ["new", "old", "new"]
+    for table, name in ((lists, "user"), (exposures, "user_id")):
+        table[2][name] = 2.0**53
+        with pytest.raises(RowError, match=f"row 2 .*column '{name}': 9007199254740992.0 is a fraction, or so large"):
+            told(_in_fractions(lists, "user"), _in_fractions(exposures, "user_id"))
+        table[2][name] = 3
+
+
+def _in_fractions(rows: list[dict[str, Any]], name: str) -> pa.Table:
+    numbers = pa.array([one[name] for one in rows], pa.float64())
+    return pa.table({**pa.Table.from_pylist(rows).to_pydict(), name: numbers})
 
 
 @pytest.mark.parametrize(

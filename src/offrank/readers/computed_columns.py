@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..log.source import stamp_of
-from .json_text import BadCell
 from .tables import Piece, Table, TableOver, rows_for
 
 Computed = tuple[tuple[str, ...], Callable[[pa.RecordBatch], pa.Array]]
@@ -44,10 +43,8 @@ class DerivedTable(TableOver):
         for whole in self.table.pieces(part, asked):
             for start in range(0, len(whole.data), most):
                 piece = whole.between(start, min(start + most, len(whole.data)))
-                try:
+                with piece.telling():
                     data = pa.record_batch({name: self._column(piece, name) for name in columns})
-                except BadCell as cell:
-                    raise piece.fault(cell) from None
                 yield replace(piece, data=data)
 
     def _column(self, piece: Piece, name: str) -> pa.Array:

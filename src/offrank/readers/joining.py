@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -148,10 +149,8 @@ class ClicksBeside(JoinedTable):
         for piece in all_pieces(self.table, self.asked(columns, self.shown_by.all)):
             if held is not None:
                 yield held
-            try:
+            with piece.telling():
                 clicked = self._marked(piece.data, found, early)
-            except BadCell as error:
-                raise piece.fault(error) from None
             held = replace(piece, data=self.completed(piece.data, clicked, columns))
         if held is not None:
             yield replace(held, skipped={**held.skipped, **self._left_out(found, early & ~found)})
@@ -173,7 +172,10 @@ class ClicksBeside(JoinedTable):
         """The clicks of the other table."""
         keys, when = [np.zeros(0, np.uint64)], [np.zeros(0)]
         for piece in all_pieces(self.other, self.clicked_by.all):
-            keys.append(self._keys(*map(piece.data.column, (self.clicked_by.impression, self.clicked_by.item))))
+            with piece.telling():
+                ids = [_ids(piece.data.column(name), name) for name in self.clicked_by.ids]
+            nowhere = flat.nulls(ids[0]) | flat.nulls(ids[1])
+            keys.append(np.where(nowhere, _NOWHERE, self._keys(*ids)))
             when.append(self._times(piece.data, self.clicked_by))
         unique, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
         latest = np.full(len(unique), -np.inf)
@@ -198,12 +200,12 @@ class ClicksBeside(JoinedTable):
 
     def _marked(self, data: pa.RecordBatch, found: NDArray[np.bool_], early: NDArray[np.bool_]) -> pa.Array:
         """Return the clicks beside the items of some rows, and note which clicks were found, and which came early."""
-        impression, item = data.column(self.shown_by.impression), data.column(self.shown_by.item)
+        impression, item = (_ids(data.column(name), name) for name in self.shown_by.ids)
         since, lists = self._times(data, self.shown_by, -np.inf), None
         if self.shown_by.listed:
             lists = flat.lists(item, self.shown_by.item)
             row = lists.row
-            impression, item, since = (flat.plain_column(impression).take(pa.array(row)), lists.values, since[row])
+            impression, item, since = impression.take(pa.array(row)), lists.values, since[row]
         keys, held = self._keys(impression, item), self._clicked
         place = np.minimum(np.searchsorted(held.keys, keys), max(len(held.keys) - 1, 0))
         clicked = held.keys[place] == keys if len(held.keys) else np.zeros(len(keys), np.bool_)
@@ -225,9 +227,30 @@ class ClicksBeside(JoinedTable):
 def _values(column: pa.Array, name: str, listed: bool) -> pa.Array:
     """Return the ids of a column, or of its lists."""
     try:
-        return flat.plain_column(flat.lists(column, name).values) if listed else flat.plain_column(column)
+        return flat.plain_column(flat.lists(column, name).values) if listed else _ids(column, name)
     except BadCell:  # which is told when the rows are read
         return pa.array([], pa.string())
+
+
+_NOWHERE = np.uint64(0x9E3779B97F4A7C15)
+"""The key of a click without an id, which is on nothing."""
+
+
+def _ids(column: pa.Array, name: str) -> pa.Array:
+    """Return ids, those that other libraries made fractions of where some are missing as whole numbers.
+
+    Raises:
+        BadCell: one is no whole number, or so large that others may have become it.
+    """
+    column = flat.plain_column(column)
+    if not pa.types.is_floating(column.type):
+        return column
+    ids = flat.numbers(column, name)
+    wrong = np.flatnonzero((ids != np.floor(ids)) & ~np.isnan(ids) | (np.abs(ids) >= 2.0**53))
+    if len(wrong):
+        vague = "is a fraction, or so large that several ids become it"
+        raise BadCell(int(wrong[0]), name, vague, "write ids as integers or strings")
+    return pc.cast(pc.if_else(pa.array(np.isnan(ids)), None, pa.array(ids)), pa.int64())
 
 
 def event_times(column: pa.Array, name: str) -> Floats:
@@ -277,6 +300,8 @@ class ExposedLists(JoinedTable):
         left_out = joined = 0
         beside = (self.user, *([self.times[0]] if self.times else []))
         for piece in self.table.pieces(part, self.asked(columns, beside)):
+            with piece.telling():
+                _ids(piece.data.column(self.user), self.user)
             variation, left = self._variations(piece.data)
             kept = ~flat.nulls(variation)
             left_out, joined = left_out + left[UNEXPOSED], joined + len(variation) - left[UNEXPOSED]
@@ -318,7 +343,11 @@ class ExposedLists(JoinedTable):
     def _exposures(self) -> pa.Table:
         """The rows of the other table with a user and a variation; raise an `EmptyLogError` if there are none."""
         columns = tuple(dict.fromkeys([*self.exposed_by, *([self.times[1]] if self.times else [])]))
-        pieces = [flat.plain_columns(piece.data) for piece in all_pieces(self.other, columns)]
+        pieces = []
+        for piece in all_pieces(self.other, columns):
+            with piece.telling():
+                _ids(piece.data.column(self.exposed_by.user), self.exposed_by.user)
+            pieces.append(flat.plain_columns(piece.data))
         rows = pa.Table.from_batches(pieces) if pieces else pa.table({name: pa.nulls(0) for name in columns})
         rows = rows.filter(pc.and_(*(pc.is_valid(rows.column(name)) for name in self.exposed_by[::2])))
         if not rows.num_rows:
@@ -360,4 +389,6 @@ def _texts(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
         raise ColumnError(
             f"{name!r} contains {column.type}, not a value in each row", "name a column of texts or numbers"
         )
+    with suppress(BadCell):  # of an arm that is a fraction
+        column = _ids(column, name)
     return column.cast(pa.large_string())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -60,6 +60,14 @@ class Piece:
         detail = f"{flat.show_value(self.data.column(cell.name), cell.index)} {cell.wrong}"
         row = int(self.rows[cell.index])
         return self.located(RowError(self.file, row, cell.name, rules.BAD_LIST, detail, cell.remedy))
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Raise the error of a value that cannot be read with its file and row."""
+        try:
+            yield
+        except BadCell as cell:
+            raise self.fault(cell) from None
 
     def located(self, error: RowError) -> RowError:
         """Return the error of a row with its line."""

@@ -92,12 +92,14 @@ class Roles:
     def candidates_of_two(self, inside: Mapping[str, Flags | None]) -> None:
         """Take the items of two lists together for the candidates if all of the slate is in them: merged rankings.
 
-        inside: by list, which items of the slate it has [n, k]; None where its ids are of another kind.
+        If one alone has all of it, the other does too. inside: by list, which items of the slate it has [n, k]; None
+        where its ids are of another kind.
         """
         for (name, first), (other, second) in combinations(inside.items(), 2):
-            known = "candidates" in self.found or first is None or second is None
-            if not known and (first | second).all(axis=1).mean() >= 1 - FEW:  # type: ignore[operator]  # none is None
-                self.found["candidates"] = RoleEvidence(f"{name}{names.PLUS}{other}", "the slate is of both lists")
+            if "candidates" not in {**self.found, **inside} and first is not None and second is not None:
+                alone, both, merged = (has.all(axis=1).mean() >= 1 - FEW for has in (first, second, first | second))
+                if merged and alone == both:
+                    self.found["candidates"] = RoleEvidence(f"{name}{names.PLUS}{other}", "the slate is of both lists")
 
     def noted(self, role: str, kind: pa.DataType) -> None:
         """Note how clicks are written, if not as numbers."""

@@ -19,7 +19,6 @@ from .. import flat
 from ..column_sets import FileTable
 from ..conversions import is_text
 from ..files import partition
-from ..json_text import BadCell
 from ..tables import Piece, Table, TableOver, few_rows, first_pieces, once_only, refuse_lacking, row_count, schema_of
 from .cells import Form, as_text
 from .numbered import in_lists_by_number
@@ -105,10 +104,8 @@ class UnfoldedTable(Reshaped):
     def unfold(self, piece: Piece, columns: tuple[str, ...]) -> pa.RecordBatch:
         """Return these columns of a piece; raise a `RowError` at a text unlike those of the first rows."""
         held = dict(zip(piece.data.schema.names, piece.data.columns, strict=True))
-        try:
+        with piece.telling():
             held |= {name: self.texts[name].read(held[name], name) for name in held if name in self.texts}
-        except BadCell as error:
-            raise piece.fault(error) from None
         found = [taken(held[column], path) for column, path in (self.taken[name] for name in columns)]
         return pa.record_batch(found, names=list(columns))
 
