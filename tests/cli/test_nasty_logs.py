@@ -63,8 +63,6 @@ READ: dict[str, Write] = {
     "string views": arrow(slate=nested(pa.array(list("abbaab")).cast(pa.string_view()))),
     "binary ids": parquet(slate=nested(pa.array([b"a", b"\xff", b"\xff", b"a", b"a", b"\xff"]))),
     "binary views": arrow(slate=nested(pa.array([b"a", b"b"] * 3).cast(pa.binary_view()))),
-    "ids that are not UTF-8": arrow(slate=nested(invalid_text(*[b"a", b"\xff\xfe"] * 3))),
-    "groups that are not UTF-8": arrow(group=invalid_text(b"a", b"\xff", b"a")),
     "run ends": arrow(query=pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"]))),
     "run ends of groups": arrow(
         group=pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"]))
@@ -82,13 +80,18 @@ READ: dict[str, Write] = {
     "a mark at the beginning": text("log.csv", b"\xef\xbb\xbf" + HEAD.encode() + b"1,a,1,0\n2,a,1,1\n"),
     "half floats": parquet(propensity=pa.array(np.full(3, 0.5, np.float16))),
     "lists in JSON": text("log.csv", 'slate,clicks\n"[1, 2]","[0, 1]"\n"[2, 1]","[0, 1.5]"\n'),
-    "JSON that is not UTF-8": text(
-        "log.jsonl", b'{"slate": ["\xff"], "clicks": [1]}\n{"slate": ["a"], "clicks": [0]}\n'
-    ),
     "JSON lines": text("log.jsonl", '{"slate": ["a"], "clicks": [1]}\n{"slate": ["b"], "clicks": [0.5]}\n'),
 }
 REFUSED: dict[str, tuple[Write, str]] = {
     "a header that is not UTF-8": (text("log.csv", b"impression,item,position,cl\xffck\n1,1,1,0\n"), "UTF-8"),
+    "ids that are not UTF-8": (
+        arrow(slate=nested(invalid_text(b"a", b"b", b"b", b"a", b"a", b"\xff\xfe"))),
+        r"log.arrow, row 2 .*column 'slate': \['a', '\\\\xff\\\\xfe'\] has bytes that are not UTF-8 \[bad-list\]",
+    ),
+    "JSON that is not UTF-8": (
+        text("log.jsonl", b'{"slate": ["b"], "clicks": [1]}\n{"slate": ["\xff"], "clicks": [0]}\n'),
+        r"log.jsonl, line 2, row 1 .*'slate': .*not UTF-8",
+    ),
     "cells that are not UTF-8": (text("log.csv", HEAD.encode() + b"1,\xff,1,0\n"), "row|UTF"),
     "a short row": (text("log.csv", HEAD + "1,1\n"), r"row 0 .*2 cells, but the first line has 4"),
     "a quote that is left open": (text("log.csv", HEAD + '1,"1,1,0\n'), "log.csv"),
@@ -155,6 +158,29 @@ def test_refused_by_one_error_with_a_remedy(case: str, tmp_path: Path) -> None:
     assert re.search(words, found.output), found.output
     assert re.search(r"\n  what to do: \S", found.output), found.output
     assert "Traceback" not in found.output
+
+
+BAD = invalid_text(b"a", b"\xff", b"a")
+GROUPS = {
+    "texts": BAD,
+    "large texts": BAD.view(pa.binary()).cast(pa.large_binary()).view(pa.large_string()),
+    "fields": pa.StructArray.from_arrays([BAD], ["of"]),
+    "codes": pa.DictionaryArray.from_arrays(pa.array([1, 0, 1]), invalid_text(b"\xff", b"a")),
+}
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_groups_that_are_not_utf8_are_refused_where_they_are_read(kind: str, tmp_path: Path) -> None:
+    path = arrow(group=GROUPS[kind])(tmp_path)
+    assert run(path).exit_code == 0
+    found = run(path, "--by", "group.of" if kind == "fields" else "group")
+    assert found.exit_code == 1, found.output
+    assert re.search(r"log.arrow, row 1 .*'group': .*has bytes that are not UTF-8", found.output), found.output
+
+
+def test_codes_that_no_row_has_may_be_of_any_bytes(tmp_path: Path) -> None:
+    group = pa.DictionaryArray.from_arrays(pa.array([1, 1, 1]), invalid_text(b"\xff", b"a"))
+    assert run(arrow(group=group)(tmp_path), "--by", "group").exit_code == 0
 
 
 def test_options_of_reading(tmp_path: Path) -> None:

@@ -161,6 +161,25 @@ def is_json(column: pa.Array) -> bool:
     return bool(first) and first[0].lstrip().startswith("[")
 
 
+def in_utf8(column: pa.Array) -> bool:
+    """Whether all texts of a column are UTF-8, which those of files that others write need not be; in lists too."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return in_utf8(column.dictionary) or in_utf8(column.dictionary_decode())
+    if pa.types.is_run_end_encoded(kind) or isinstance(kind, pa.BaseExtensionType):
+        return in_utf8(flat.plain_column(column))
+    if pa.types.is_struct(kind):
+        return all(in_utf8(column.field(place)) for place in range(kind.num_fields))
+    if pa.types.is_map(kind):  # which are not flattened
+        column = column.view(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))
+    if hasattr(column, "flatten"):  # lists of any type
+        return "string" not in str(kind) or in_utf8(column.flatten())
+    try:
+        return not is_text(kind) or column.validate(full=True) is None
+    except pa.ArrowInvalid:
+        return False
+
+
 def whole_column(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return a column as one array."""
     found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -83,8 +83,9 @@ class CsvJsonTable(OfSchema, OnePart):
         for path in self.files.paths:
             first, ragged, waiting = 0, list[int](), list[Piece]()
             for data in self._batches(path, columns, ragged):
-                for piece in numbered(bounded(pa.Table.from_batches([data])), path, first, base):
-                    waiting.append(replace(piece, line_of=partial(self.line_of, path)))
+                batches = bounded(pa.Table.from_batches([data]))
+                for piece in numbered(batches, path, first, base, partial(self.line_of, path)):
+                    waiting.append(piece)
                     while len(waiting) > self.ragged:
                         yield waiting.pop(0)
                 first += len(data)

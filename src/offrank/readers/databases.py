@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
 import pyarrow as pa
 
 from ..errors import EmptyLogError, LogError, UsageError
@@ -23,7 +22,7 @@ from .file_kinds import stored
 from .files import Files, describe
 from .parquet_orc_arrow import file_errors
 from .streams import Batches, StreamTable, duckdb, quoted, relation_batches
-from .tables import MOST_ROWS, Piece
+from .tables import MOST_ROWS, Piece, numbered
 
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""
@@ -229,8 +228,7 @@ class DatasetTable(OnePart):
                 path, base, first = here, base + first, 0
             if not first:
                 self._refuse_missing(fragment, columns)
-            if len(data):
-                yield Piece(data, here, np.arange(first, first + len(data)), base)
+            yield from numbered([data] if len(data) else [], here, first, base)
             first += len(data)
 
     def describe(self) -> str:

@@ -320,9 +320,11 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
 
 
 def of_bytes(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the same buffers with texts as bytes: ids need not be UTF-8."""
+    """Return the type of the same buffers with texts as bytes, which need not be UTF-8."""
     bytes_of = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
-    return retyped(kind, lambda leaf: bytes_of.get(leaf, leaf))
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, of_bytes(kind.value_type))
+    return retyped(kind, lambda leaf: bytes_of.get(leaf) or (leaf if leaf == kind else of_bytes(leaf)))
 
 
 def retyped(kind: pa.DataType, changed: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
@@ -363,10 +365,7 @@ def show_value(column: pa.Array, index: int) -> str:
     """Format a value for an error message, cut if long."""
     column = plain_column(column.slice(index, 1))
     seen = column if (kind := of_bytes(column.type)) == column.type else column.view(kind)  # of nulls pyarrow aborts
-    try:
-        value = seen[0].as_py()
-    except OverflowError:  # its years are 1 to 9999
-        [value] = in_python(seen)
+    [value] = in_python(seen)
     text = repr(_word(value) if column.type in TEXTS else _words(value))
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 from ..errors import LogError, UsageError
 from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
+from .conversions import in_utf8
 from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
-from .tables import OfSchema, Piece, bounded, rows_for
+from .tables import OfSchema, Piece, bounded, not_utf8, rows_for
 
 _WANTED = {
     "parquet": ("a Parquet file", "give a Parquet file, or copy it again"),
@@ -132,7 +133,10 @@ class StoredTable(OfSchema, ABC):
                 refuse_missing(path, [*own, *constant], columns, self.files.paths, self.names_in, self.names)
             for data in file.batches(number, [name for name in columns if name not in constant]):
                 held = with_columns(data, constant) if constant else data
-                yield Piece(held, path, np.arange(first, first + len(held)), base)
+                piece = Piece(held, path, np.arange(first, first + len(held)), base)
+                if "string" in str(held.schema.types) and not all(map(in_utf8, held.columns)):
+                    raise not_utf8(piece)
+                yield piece
                 first += len(held)
 
     def describe(self) -> str:

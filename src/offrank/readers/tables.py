@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from ..log import rules
 from ..log.batch import Floats, Integers
 from ..log.python_values import common_kind, in_kind
 from . import flat
-from .conversions import expanded
+from .conversions import expanded, in_utf8
 from .json_text import BadCell
 
 MOST_ROWS = 131_072
@@ -24,6 +25,7 @@ _MOST_VALUES = 1_500_000
 FIRST_ROWS, FEW_ROWS, FIRST_BYTES = 50_000, 1000, 1 << 25
 """Rows that are looked at; those that tell how texts are written; and the bytes of either at most: rows may be long."""
 _MIXED = "use the same kind of value in every row"
+_IN_UTF8 = "write texts in UTF-8, or ids of other bytes as a column of binary"
 _OWN_NAME = "give each column its own name"
 
 
@@ -77,11 +79,28 @@ class Piece:
         return RowError(error.file, error.row, *told, self.line_of(error.row))
 
 
-def numbered(found: Iterable[pa.RecordBatch], file: str, first: int = 0, base: int = 0) -> Iterator[Piece]:
+def numbered(
+    found: Iterable[pa.RecordBatch],
+    file: str,
+    first: int = 0,
+    base: int = 0,
+    line_of: Callable[[int], int] | None = None,
+) -> Iterator[Piece]:
     """Number the record batches of a file, from row `first` on."""
     for data in found:
-        yield Piece(data, file, np.arange(first, first + len(data)), base)
+        piece = Piece(data, file, np.arange(first, first + len(data)), base, line_of=line_of)
+        if not all(map(in_utf8, data.columns)):
+            raise not_utf8(piece)
+        yield piece
         first += len(data)
+
+
+def not_utf8(piece: Piece) -> RowError:
+    """Return the error of the first column that has a text that is not UTF-8."""
+    columns = dict(zip(piece.data.schema.names, piece.data.columns, strict=True))
+    name = next(name for name, column in columns.items() if not in_utf8(column))
+    row = bisect(range(len(piece.data)), False, key=lambda row: not in_utf8(columns[name].slice(0, row + 1)))
+    return piece.fault(BadCell(row, name, "has bytes that are not UTF-8", _IN_UTF8))
 
 
 class Table(Protocol):
