@@ -29,6 +29,7 @@ from offrank.log import Contexts
 from offrank.policies import PlackettLuce
 from offrank.simulation.search import SearchWorld
 from offrank.sums import NamedColumns, Sample, ratio
+from offrank.sums.clusters import SAID
 
 WORLD = SearchWorld(queries=100, seed=11)
 LOGGING, TARGET = PlackettLuce("old_score"), PlackettLuce("blend")
@@ -159,10 +160,11 @@ def columns(here: World, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 def misses(here: World, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """[means, methods, 2] whether an interval lies above or below the truth, and [means] the estimates."""
-    sample = Sample.of(columns(here, rows, np.random.default_rng([seed, rows])), np.arange(rows, dtype=np.uint64))
+    key = np.arange(rows, dtype=np.uint64)
+    sample = Sample.of(columns(here, rows, np.random.default_rng([seed, rows])), key, {SAID: key})
     folded: dict[str, object] = {}
     for name, fold in IntervalSpec("bootstrap").folds(COLUMNS, blocks=(COLUMNS.once,)).items():
-        folded[name] = fold.of(sample)
+        folded[name] = fold.result(fold.of(sample))
     missed, values = np.zeros((len(MEANS), len(METHODS), 2)), np.zeros(len(MEANS))
     for place, method in enumerate(METHODS):
         spread = IntervalSpec(method).inference(COLUMNS, folded)

@@ -13,10 +13,12 @@ from offrank.errors import UsageError
 from offrank.estimators import SelfNormalised, estimator
 from offrank.inference import Inference
 from offrank.log.batch import Floats
+from offrank.log.source import Needs
 from offrank.policies import policy
 from offrank.sums import BootstrapFold, Mean, Sums, ratio, with_control
 from offrank.sums.base import Sample
 from offrank.sums.moments import MomentsFold
+from offrank.sums.sampled import row_contents
 from offrank.verbs.estimate import estimate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.exact.additive import world
@@ -140,7 +142,9 @@ def test_the_bootstrap_learns_the_slope_anew() -> None:
 
     value, times = weight * reward, 1 / inclusion
     assert found(None).value == pytest.approx(controlled_mean(value, weight, times))
-    drawn = [np.repeat(np.arange(n), count) for count in replicate_rows(n, 199)]
+    [batch] = offrank.read_log(rows).select(Needs(frozenset(["candidates", "propensity"]))).batches(0)
+    by_content = np.argsort(row_contents(batch))
+    drawn = [np.repeat(by_content, count) for count in replicate_rows(n, 199)]
     values = [controlled_mean(value[some], weight[some], times[some]) for some in drawn]
     assert found(None).standard_error == pytest.approx(np.std(values, ddof=1), rel=1e-9)
     ends = np.quantile(values, [0.05, 0.95], method="weibull")

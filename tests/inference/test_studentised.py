@@ -14,7 +14,7 @@ from offrank.inference import INTERVALS, Inference, IntervalSpec
 from offrank.log.batch import Floats
 from offrank.sums import Interval, MomentsFold, NamedColumns, Sample, ratio
 from offrank.sums.base import total
-from offrank.sums.clusters import Clusters
+from offrank.sums.clusters import SAID, Clusters
 from offrank.sums.estimate import transformed, untransformed
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.inference.numbered import numbered
@@ -26,14 +26,15 @@ COLUMNS = NamedColumns((0, 1))
 
 def spread(values: Floats, method: str = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:
     """Of rows of these values."""
-    sample = Sample.of(np.column_stack([np.ones(len(values)), values]), np.arange(len(values), dtype=np.uint64))
+    key = np.arange(len(values), dtype=np.uint64)
+    sample = Sample.of(np.column_stack([np.ones(len(values)), values]), key, {SAID: key})
     spec = IntervalSpec(method, confidence, replicates=20)
     folded = {}
     for name, fold in spec.folds(COLUMNS, blocks=((0, 1),)).items():
         state = None
         for part in np.array_split(np.arange(len(values)), parts):
             state = total(state, fold.of(sample.take(part)))
-        folded[name] = state
+        folded[name] = fold.result(state)
     return spec.inference(COLUMNS, folded)
 
 

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from offrank.inference import Inference
+from offrank.inference import Inference, IntervalSpec
 from offrank.log.batch import Floats
-from offrank.sums import BootstrapFold, MomentsFold, Sample, ratio
+from offrank.sums import BootstrapFold, MomentsFold, NamedColumns, Sample, Tee, ratio
+from offrank.sums.base import total
+from offrank.sums.clusters import SAID, Clusters
 from tests.inference.numbered import numbered
 
 ROWS, REPLICATES = 500, 1200
@@ -19,6 +21,11 @@ def multiplicities(keys: Floats, seed: int = 0, replicates: int = REPLICATES) ->
     """[replicates, n] how often each row is drawn, read off rows that each have a column of their own."""
     fold = BootstrapFold(replicates, seed)
     return fold.of(Sample.of(np.eye(len(keys)), np.asarray(keys, dtype=np.uint64)))
+
+
+def each_row(values: Floats, replicates: Floats) -> Clusters:
+    """Rows that are drawn, with these replicates."""
+    return Clusters("rows", values, np.ones(len(values)), math.inf, replicates)
 
 
 @pytest.fixture(scope="module", params=["consecutive", "far apart", "hashes"])
@@ -82,7 +89,7 @@ def test_the_interval_is_that_of_the_replicates() -> None:
     batch = Sample.of(values, np.arange(300, dtype=np.uint64))
     fold, moments = BootstrapFold(199), MomentsFold()
     sums_of_log = numbered(moments.of(batch))
-    spread = Inference(sums_of_log, "bootstrap", 0.9, replicates=fold.of(batch))
+    spread = Inference(sums_of_log, "bootstrap", 0.9, rows=each_row(values, fold.of(batch)))
     sums = multiplicities(np.arange(300), replicates=199) @ values
     ratios, plain = np.sort(sums[:, 2] / sums[:, 1]), sums[:, 1] / sums[:, 0]
     found = spread.interval(ratio(2, 1))
@@ -92,6 +99,20 @@ def test_the_interval_is_that_of_the_replicates() -> None:
     assert apart.standard_error == pytest.approx(np.std(plain - sums[:, 2] / sums[:, 0], ddof=1))
 
 
+def test_rows_that_are_drawn_together_count_as_if_each_were_drawn() -> None:
+    """Pairs vary too much by the root of two, by which the interval is narrower around its value."""
+    rng = np.random.default_rng(4)
+    values = np.column_stack([np.ones(300), rng.random(300), rng.lognormal(0, 1, 300)])
+    twice = np.concatenate([values, values])
+    sums = numbered(MomentsFold().of(Sample.of(twice, np.arange(600, dtype=np.uint64))))
+    replicates = multiplicities(np.arange(300), replicates=199) @ (2 * values)
+    pairs = Clusters("rows", 2 * values, np.full(300, 2.0), math.inf, replicates)
+    found = Inference(sums, "bootstrap", 0.9, rows=pairs).interval(ratio(2, 1))
+    ratios = np.sort(replicates[:, 2] / replicates[:, 1])
+    assert found.standard_error == pytest.approx(np.std(ratios, ddof=1) / math.sqrt(2))
+    assert found.high - found.value == pytest.approx((ratios[189] - found.value) / math.sqrt(2))
+
+
 def test_replicates_without_weight_do_not_count() -> None:
     values = np.array([[1.0, 1.0], [0.0, 0.0], [3.0, 2.0]])
     batch = Sample.of(values, np.arange(3, dtype=np.uint64))
@@ -99,5 +120,37 @@ def test_replicates_without_weight_do_not_count() -> None:
     replicates = fold.of(batch)
     assert (replicates[:, 1] == 0).any()
     sums = numbered(moments.of(batch))
-    found = Inference(sums, "bootstrap", 0.9, replicates=replicates).interval(ratio(0, 1))
+    found = Inference(sums, "bootstrap", 0.9, rows=each_row(values, replicates)).interval(ratio(0, 1))
     assert np.isfinite([found.low, found.high, found.standard_error]).all()
+
+
+MANY = 20_000
+#: how many of so many rows say the same, and how many different values they have
+COPIES = {"none": (1, MANY), "pairs": (2, MANY), "a few values": (MANY // 5, 5), "hardly any": (1.02, MANY)}
+
+
+def resampled(said: Floats, values: Floats, order: Floats) -> list[float]:
+    """The ends and the error of a bootstrap of rows in some order, in parts of 3,000, and its error by rows."""
+    key = np.arange(len(said), dtype=np.uint64)
+    spec = IntervalSpec("bootstrap")
+    fold = Tee(spec.folds(NamedColumns((0, 1, 2))))
+    rows = Sample.of(values[order], key, {SAID: said[order].astype(np.uint64)})
+    part = None
+    for first in range(0, len(said), 3_000):
+        part = total(part, fold.of(rows.take(np.arange(first, min(first + 3_000, len(said))))))
+    found = spec.inference(NamedColumns((0, 1, 2)), fold.result(part))
+    mean = found.interval(ratio(2, 1))
+    return [mean.low, mean.high, mean.standard_error, found._independent_error(found.sums.influence(ratio(2, 1)))]
+
+
+@pytest.mark.parametrize("copies", COPIES)
+def test_rows_are_drawn_by_what_they_say_and_those_that_say_the_same_apart(copies: str) -> None:
+    each, different = COPIES[copies]
+    rng = np.random.default_rng(8)
+    of = np.arange(MANY) % different
+    weight, reward = rng.lognormal(0, 1, different)[of], (rng.random(different) < 0.4)[of]
+    values = np.column_stack([np.ones(MANY), weight, weight * reward])
+    said = rng.integers(0, 2**63, MANY)[(np.arange(MANY) / each).astype(int) if different > 5 else of]
+    first, second = (resampled(said, values, order) for order in (np.arange(MANY), rng.permutation(MANY)))
+    assert first[2] == pytest.approx(first[3], rel=0.15)  # 200 draws; twice as large, if pairs were drawn together
+    assert (first == pytest.approx(second, rel=1e-9)) is (copies != "pairs")  # too many to be counted: by number

@@ -46,8 +46,9 @@ def logs() -> tuple[pa.Table, pa.Table]:
         (["snips"], {"cluster": "user"}),
         (["controlled(ips)"], {}),
         (["dr(lasso(by=[old, new], penalty=0.1))"], {"cluster": None}),
+        (["snips", "controlled(ips)"], {"cluster": None, "interval": "bootstrap"}),
     ],
-    ids=["rows", "clusters", "control", "cross-fitted"],
+    ids=["rows", "clusters", "control", "cross-fitted", "bootstrap"],
 )
 def test_rows_in_another_order_are_the_same_log(logs: Any, estimators: list[str], how: dict[str, Any]) -> None:
     def asked(table: pa.Table) -> Any:

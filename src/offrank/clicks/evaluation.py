@@ -318,7 +318,7 @@ class PredictionFold(Fold):
             named[sum_of_model(IMPOSSIBLE, index)] = ~possible * batch.inclusion  # of sessions read, without weights
         values = named.array / batch.inclusion[:, None]
         sums = Tee(self.inference.folds(self.columns))  # later samples have more columns
-        return sums.of(Sample.of(values, batch.row, batch.dependent(self.inference.columns)))
+        return sums.of(Sample.of(values, batch.row, self.inference.codes(batch)))
 
 
 def _losses(

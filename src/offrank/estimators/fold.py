@@ -15,9 +15,11 @@ from ..policies.base import Policy
 from ..policies.by import By
 from ..policies.propensities import propensities
 from ..sums.base import Fold, Sample
+from ..sums.clusters import SAID
 from ..sums.group_by import Grouping
 from ..sums.mean import Name
 from ..sums.named_sums import ByName
+from ..sums.sampled import row_contents
 from . import _kernels, _kernels_slots
 from .base import Estimator, Terms, refuse_impossible, terms_of
 from .effective_size import EffectiveSizeTerms
@@ -31,7 +33,7 @@ LARGEST = 1e150
 class TermsFold(Fold):
     """Turns batches into samples, whose sums it keeps.
 
-    clusters: columns whose values mark dependent rows. by: the group of each row.
+    clusters: columns whose values mark dependent rows. by: the group of each row. draws_rows: as in `IntervalSpec`.
     """
 
     layout: Layout
@@ -39,6 +41,7 @@ class TermsFold(Fold):
     sums: Fold
     clusters: tuple[str, ...] = ()
     by: Grouping | None = None
+    draws_rows: bool = False
 
     def add(self, part: Any, batch: LogBatch) -> Any:
         """The sum of a part and of the rows of terms of a batch."""
@@ -80,7 +83,8 @@ class TermsFold(Fold):
         if row >= 0:
             raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
-        return self.sums.add(part, Sample(values.T, batch.row, batch.dependent(self.clusters), summed, groups))
+        codes = batch.dependent(self.clusters) | ({SAID: row_contents(batch)} if self.draws_rows else {})
+        return self.sums.add(part, Sample(values.T, batch.row, codes, summed, groups))
 
     def _arms(self, named: ByName, batch: LogBatch, served: By) -> None:
         """Fill the columns of the arms, and of what is learnt of them."""

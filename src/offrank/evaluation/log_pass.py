@@ -153,7 +153,7 @@ class Pass:
         every: dict[str, Any] = {"whole": whole}
         if by is not None:
             every["groups"] = GroupBy(sums_fold(spec, layout, products, BUCKETS_OF_A_GROUP, keep=256))
-        return TermsFold(layout, self.logging, Tee(every), spec.columns, by)
+        return TermsFold(layout, self.logging, Tee(every), spec.columns, by, spec.draws_rows)
 
     def number_folds(self, source: Source, needed: Needs, cache: RunCache, *, page: bool = False) -> dict[str, Any]:
         """Return what numbers follow from. needed: the columns that are read anyway. page: as in `terms`."""

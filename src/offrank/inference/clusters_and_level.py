@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,12 +11,14 @@ import numpy as np
 
 from ..errors import UsageError
 from ..language.argument import interval_level
+from ..log.batch import LogBatch, Naturals
 from ..log.source import Needs, Source, has
 from ..sums.base import Fold, Sample
-from ..sums.clusters import BUCKETS, BootstrapFold, BucketsFold, Clusters
+from ..sums.clusters import BUCKETS, EQUAL, NUMBERED, SAID, BootstrapFold, BucketsFold, Clusters, EqualRowsFold
 from ..sums.mean import Name, Products
 from ..sums.moments import MomentsFold
 from ..sums.named_sums import NamedColumns, Sums
+from ..sums.sampled import row_contents
 from .mean_intervals import Inference
 from .registry import INTERVALS
 
@@ -37,7 +40,8 @@ class IntervalSpec:
     cluster: a column; None for independent rows; or "auto": for each mean, the column `found` in the log
     that gives the largest error, but not one with fewer than FEWEST values, nor one whose values hardly ever repeat;
     and none where the kind of interval does not support clusters; "none" is None, as on the command line.
-    columns: those of clusters that are read. level: of an interval at one look.
+    columns: those of clusters that are read. level: of an interval at one look. draws_rows: whether a bootstrap draws
+    independent rows.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
@@ -51,6 +55,7 @@ class IntervalSpec:
     found: tuple[str, ...] = ()
     columns: tuple[str, ...] = field(init=False, compare=False, repr=False)
     level: float = field(init=False, compare=False, repr=False)
+    draws_rows: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         cluster = None if self.cluster == "none" else self.cluster
@@ -61,6 +66,7 @@ class IntervalSpec:
         if self.method not in INTERVALS:
             raise UsageError(f"interval is {self.method!r}", "use " + ", ".join(INTERVALS))
         object.__setattr__(self, "level", INTERVALS[self.method].level(self.confidence))
+        object.__setattr__(self, "draws_rows", INTERVALS[self.method].replicates and cluster in (None, AUTO))
         if not INTERVALS[self.method].clusters and self.cluster not in (None, AUTO):
             use = ", ".join(name for name, kind in INTERVALS.items() if kind.clusters)
             raise UsageError(f"{self.method} intervals treat rows as independent", f"with a cluster use one of {use}")
@@ -89,6 +95,10 @@ class IntervalSpec:
         """The columns to read."""
         return Needs(clusters=frozenset(self.columns))
 
+    def codes(self, batch: LogBatch) -> dict[str, Naturals]:
+        """[n] codes of clusters, and of what rows say where these are drawn."""
+        return batch.dependent(self.columns) | ({SAID: row_contents(batch)} if self.draws_rows else {})
+
     def folds(
         self,
         columns: NamedColumns,
@@ -103,8 +113,9 @@ class IntervalSpec:
         third = tuple(tuple(columns.numbers(block)) for block in blocks)
         made: dict[str, Fold] = {"moments": MomentsFold(third)}
         pairs = tuple((one, other) for one, other in map(columns.numbers, products))
-        if INTERVALS[self.method].replicates and self.cluster in (None, AUTO):
-            made["replicates"] = BootstrapFold(self.replicates, self.seed, pairs)
+        if self.draws_rows:
+            made |= {SAID: BucketsFold(SAID, buckets, pairs), NUMBERED: BucketsFold(None, buckets, pairs)}
+            made[EQUAL] = EqualRowsFold(buckets, pairs)
         for name in self.columns:
             made[BUCKETS_OF + name] = BucketsFold(name, buckets, pairs)
         return made
@@ -118,12 +129,28 @@ class IntervalSpec:
             every = [one for one in every if one.repeats >= _REPEATS]
             dropped = [one for one in every if len(one.rows) < FEWEST or not kind.clusters]
             every = [one for one in every if one not in dropped]
+        rows = self._rows(folded, products) if self.draws_rows else None
         if kind.replicates:  # by drawing whole clusters
-            rows = (Sample.of(one.sums, np.arange(len(one.rows), dtype=np.uint64)) for one in every)
-            draw = BootstrapFold(self.replicates, self.seed).of
-            every = [replace(one, replicates=draw(each)) for one, each in zip(every, rows, strict=True)]
-        sums, replicates = Sums(columns, folded["moments"]), folded.get("replicates")
-        if replicates is not None:
-            replicates = np.roll(replicates, -len(products), axis=1)
-        made = sums, self.method, self.confidence, tuple(every), replicates, products
+            every = [self._drawn(one) for one in every]
+        made = Sums(columns, folded["moments"]), self.method, self.confidence, tuple(every), rows, products
         return Inference(*made, tuple(dropped), self.cluster == AUTO)
+
+    def _rows(self, folded: Mapping[str, Any], products: Products) -> Clusters:
+        """The lines of rows that are drawn.
+
+        They are of what rows say. Where many rows say the same, and would be drawn together, they are of equal rows, of
+        which each is drawn; where too many differ for that, of the numbers of the rows.
+        """
+        said, equal, numbered = (Clusters.of(name, folded[name], len(products)) for name in (SAID, EQUAL, NUMBERED))
+        if said.repeats <= _REPEATS + 4 * math.sqrt(2 / said.buckets):  # by chance, of rows that share a bucket
+            return self._drawn(said)
+        if equal.buckets < math.inf:
+            return self._drawn(numbered)
+        times = np.random.default_rng(self.seed).poisson(equal.rows, (self.replicates, len(equal.rows)))
+        each = equal.sums / equal.rows[:, None]
+        return replace(equal, sums=each * np.sqrt(equal.rows)[:, None], replicates=times @ each)
+
+    def _drawn(self, lines: Clusters) -> Clusters:
+        """The same with the replicates of a bootstrap that draws each line whole."""
+        sample = Sample.of(lines.sums, np.arange(len(lines.rows), dtype=np.uint64))
+        return replace(lines, replicates=BootstrapFold(self.replicates, self.seed).of(sample))

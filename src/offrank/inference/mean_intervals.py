@@ -53,7 +53,7 @@ class Inference:
     method: str
     confidence: float
     clusters: tuple[Clusters, ...] = ()
-    replicates: Floats | None = None
+    rows: Clusters | None = None
     products: Products = ()
     dropped: tuple[Clusters, ...] = ()
     chosen: bool = False
@@ -83,7 +83,9 @@ class Inference:
             plain = math.sqrt(float((alone**2).sum())) / float(clusters.rows.sum())
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence, mean, *mean.parts)
-            freedom, replicates, skewness = math.inf, self.replicates, self.sums.moments.skewness(influence)
+            freedom, replicates, skewness = math.inf, None, self.sums.moments.skewness(influence)
+            if self.rows is not None:
+                replicates, plain = self.rows.replicates, error * self._spread(self.rows, influence)
         if error == math.inf or freedom == 0:
             return nothing
         draws = None if replicates is None else self._draws(replicates, mean)
@@ -216,6 +218,12 @@ class Inference:
             if len(at) and (np.abs((n * known.mean[at]) ** 2 - squares) <= _ROUNDING * squares).all():
                 return math.inf
         return math.sqrt(known.variation(influence) / (n * (n - 1))) if n > 1 else math.inf  # it needs two rows
+
+    def _spread(self, rows: Clusters, influence: Floats) -> float:
+        """The error of a mean by the lines that a bootstrap of rows draws, over that by rows."""
+        variance = self.sums.moments.variation(influence)
+        alone = (rows.sums[:, : len(influence)] * influence).sum(axis=1)
+        return math.sqrt(float((alone**2).sum()) / variance) if variance > 0 else 1.0
 
     def _draws(self, sums: Floats, mean: Mean) -> Floats:
         """[b] the value in each replicate, with control variates refitted."""

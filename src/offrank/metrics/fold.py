@@ -87,7 +87,7 @@ class ComparisonsFold(Fold):
             numbers.append(piece)
             found.append(self._values(piece, batch))
         rows, values = np.concatenate(numbers), np.concatenate(found)
-        clusters = {name: codes[rows] for name, codes in batch.dependent(self.spec.columns).items()}
+        clusters = {name: codes[rows] for name, codes in self.spec.codes(batch).items()}
         groups = None if self.by is None else batch.labels[self.by].take(rows)
         return self.sums.of(Sample.of(values, batch.row[rows], clusters, groups=groups))
 

@@ -1,16 +1,15 @@
 """Clusters of dependent rows: sums of columns over each, and the degrees of freedom of a variance between them.
 
 Dependent rows share a line of the sums, so that their errors are not treated as independent. Up to a bound every
-cluster has a line of its own, whatever its code is; above it, clusters are put into that many hash buckets. Beside them
-stand the sums over each replicate of a Poisson bootstrap, keyed by row: they are the same under any partition of the
-log.
+cluster has a line of its own, whatever its code is; above it, clusters are put into that many hash buckets. A Poisson
+bootstrap draws whole lines: of clusters, or of rows, which are told apart by what they say or by their numbers.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -48,6 +47,8 @@ class BootstrapFold(Fold):
 
 BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512
+SAID, EQUAL, NUMBERED = "rows by content", "equal rows", "rows by number"
+"""The lines of rows that a bootstrap draws: by what rows say, by their values, and by their numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,23 @@ class BucketsFold(Fold):
         sums = np.zeros((self.buckets, 1 + len(values)))
         _kernels.bucket_sums(sums, values, codes)
         return cast(ClusterSums, total(part, ClusterSums(None, sums, self.buckets)))
+
+
+@dataclass(frozen=True)
+class EqualRowsFold(Fold):
+    """Reduces samples to the sums of rows with equal values, or to no lines if more than `lines` of them differ."""
+
+    lines: int = BUCKETS
+    products: Products = ()
+
+    def add(self, part: ClusterSums | None, batch: Sample) -> ClusterSums:
+        if part is not None and part.codes is None:
+            return part
+        rows = replace(batch, key=_kernels.value_keys(batch.columns))
+        return BucketsFold(None, self.lines, self.products).add(part, rows)
+
+    def result(self, part: ClusterSums) -> ClusterSums:
+        return part if part.codes is not None else ClusterSums(None, part.sums[:0])
 
 
 @dataclass(frozen=True, eq=False)

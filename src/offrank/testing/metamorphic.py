@@ -8,7 +8,7 @@ of a log, such as `lambda log: offrank.evaluate(log, "top(new)")`; a log is a ta
         check_relation(lambda log: offrank.evaluate(log, MyPolicy(), estimators=["ipm"]), log, relation)
 
 Everything in an answer is compared: estimates, intervals, findings and their words, or the error if the question is
-refused; for a histogram only its total. Values keyed by row number (the bootstrap, the thirds of `learn`,
+refused; for a histogram only its total. Values keyed by row number (the thirds of `learn`,
 drawn slates) follow their row, so that such answers need not survive `rows in another order`.
 """
 
