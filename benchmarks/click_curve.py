@@ -78,7 +78,7 @@ def measured(name: str, model: str, seed: int) -> dict[str, Any]:
     fixed = Fixed(Chances(relative, np.zeros(len(relative))))
     after = fit_attractions(data, fixed, prior, initial, tolerance=1e-5, say=silent)
     seconds += time.process_time() - begin
-    found["EM, then prior"] = [*errors(log, data, relative, after.tables()[0][:-1]), seconds]
+    found["EM, then prior"] = [*errors(log, data, relative, after.mean[:-1]), seconds]
     return found
 
 

@@ -152,7 +152,7 @@ def test_what_the_curve_does_to_documents(counts: ClickCounts, prior: str | tupl
             fitted(counts, Chances(chances.hit * np.exp(sign * along[:, direction]), chances.false), prior)
             for sign in (step, -step)
         )
-        slope = (more.tables()[0] - less.tables()[0]) / (2 * step) / (found.value * (1 - found.value))
+        slope = (more.mean - less.mean) / (2 * step) / (found.value * (1 - found.value))
         loading = found.loadings(slice(0, len(found.value)))
         assert loading[:, direction] == pytest.approx(slope, rel=1e-3, abs=1e-6 if prior == (1.0, 4.0) else 0.1)
 
@@ -166,7 +166,7 @@ def test_the_prior_s_own_doubt_moves_documents(counts: ClickCounts) -> None:
     means = []
     for seed in range(6):
         other = PBM().from_sessions(replace(WORLD, queries=41 + seed).sessions(3000, seed))
-        means.append(fitted(other, chances, "common").tables()[0][-1])
+        means.append(fitted(other, chances, "common").mean[-1])
     unseen = (
         found.value[-1] * (1 - found.value[-1]) * np.sqrt((found.loadings(slice(0, len(found.value)))[-1] ** 2).sum())
     )
@@ -225,7 +225,7 @@ def test_scores_of_trust_bias_are_slopes_of_the_likelihood(counts: ClickCounts) 
         x = np.append(x, table[-1:]) if curves.shifted else x
         for place in (2, RANKS + 1, len(x) - 1):
             moved = [fitted(counts, curves.chances(x + sign * np.eye(len(x))[place]), prior) for sign in (step, -step)]
-            values = [found.trace[-1] if found.trace else found.integrals.log_likelihood for found in moved]
+            values = [found.trace[-1] if found.trace else found.log_likelihood for found in moved]
             slope = (values[0] - values[1]) / (2 * step)
             pull = expit(x) - curves.center + curves.penalty @ (x - logit(curves.center))
             assert slope == pytest.approx(pull[place], abs=0.02)

@@ -139,7 +139,7 @@ class FitResult:
             curve and what it does to documents: with r independent standard normal z, the same for all tables, the
             logit of an entry is moved by loadings @ z.
         features: what the regressions of a model with features predict unseen documents by, see `features`.
-        priors: Beta(a, b) of each seen document [d], by table. Not saved.
+        priors: Beta(a, b) of each seen document [d], by table, where features explain them. Not saved.
 
     Examples:
         >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])

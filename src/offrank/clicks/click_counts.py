@@ -1,33 +1,22 @@
-"""One pass over a log: how often each document was shown and clicked, per rank or per rank and last click.
-
-The hash table grows with the distinct documents and cells, not with the log.
-"""
+"""One pass over a log: how often each document was shown and clicked, per rank or per rank and last click."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers, LogBatch
-from ..running.memory import refuse_without_room
 from ..sums.base import Fold
 from . import contexts
-from ._kernels_counting import add_blocks, add_sessions, find_slots, look_at
+from ._kernels_counting import look_at
 from .base import Parameters
 from .contexts import Values
+from .count_table import CountTable
 from .documents import Documents
-from .sessions import FEWER, Sessions, Tally, TrainingData, Weighed, no_impressions, tally, whole_clicks
-
-_BLOCK = 8
-"""Adjacent cells of a document whose counts are together."""
-_WIDTHS = (np.uint16, np.int32, np.float64)
-"""What counts are held in: the first in which they fit."""
-_SORTED = 1 << 14
-"""Blocks that are sorted at once."""
+from .sessions import Sessions, Tally, TrainingData, Weighed, no_impressions, tally, whole_clicks
 
 
 @dataclass(frozen=True)
@@ -82,21 +71,41 @@ class ClickCounts:
         """The counts per document and rank, summed over the last clicks above."""
         if not self.browsing:
             return self
-        rank = rank_of(self.cell)
-        document, cell, shown, clicked = _summed(self.document, rank, self.ranks, self.shown, self.clicked)
+        most = float(self.shown.max(initial=0)) * self.ranks
+        whole = np.dtype(np.int32 if self.shown.dtype.kind != "f" and most < 1 << 31 else np.float64)
+        kinds, found = (self.document.dtype, self.cell.dtype, whole, whole), []
+        for part in self.parts():
+            document, *summed = _summed(part.document, rank_of(part.cell), self.ranks, part.shown, part.clicked)
+            columns = zip((document + part.first, *summed), kinds, strict=True)
+            found.append([column.astype(kind) for column, kind in columns])
+        document, cell, shown, clicked = map(np.concatenate, zip(*found, strict=True))
         return replace(self, document=document, cell=cell, shown=shown, clicked=clicked, browsing=False)
 
-    def numbers(self, entries: slice = slice(None)) -> tuple[Integers, Floats, Floats]:
+    def numbers(self, entries: slice | Integers = slice(None)) -> tuple[Integers, Floats, Floats]:
         """(cell, shown, clicked) of some entries, as they are computed with."""
         shown, clicked = (one[entries].astype(np.float64, copy=False) for one in (self.shown, self.clicked))
         return self.cell[entries].astype(np.int64, copy=False), shown, clicked
 
+    def part(self, first: int, end: int) -> SomeDocuments:
+        """The entries of the documents from the first one to the end."""
+        begin, stop = np.searchsorted(self.document, np.array([first, end], self.document.dtype))
+        document = self.document[begin:stop].astype(np.int64) - first
+        return SomeDocuments(first, end - first, document, *self.numbers(slice(begin, stop)))
+
+    def parts(self, together: int = 1 << 16) -> Iterator[SomeDocuments]:
+        """The entries of some documents after others: in numbers to compute with, all would fill the memory."""
+        for first in range(0, self.documents, together):
+            yield self.part(first, min(first + together, self.documents))
+
     def thinned(self, every: int) -> ClickCounts:
         """The counts of one document of so many, evenly chosen."""
-        kept = self.document % every == 0
+        chosen = np.arange(0, self.documents, every, dtype=self.document.dtype)
+        first, end = (np.searchsorted(self.document, chosen, side) for side in ("left", "right"))
+        size, before = end - first, np.cumsum(end - first) - (end - first)
+        kept = np.arange(size.sum()) + np.repeat(first - before, size)
         return replace(
             self,
-            document=self.document[kept] // every,
+            document=np.repeat(np.arange(len(chosen), dtype=self.document.dtype), size),
             cell=self.cell[kept],
             shown=self.shown[kept],
             clicked=self.clicked[kept],
@@ -111,24 +120,52 @@ class ClickCounts:
 
     def mean_rank(self) -> Floats:
         """[documents] the mean logged rank of each document, counted from 1."""
-        rank = 1.0 + self.rank(self.cell)
-        total = _sums(self.document, self.shown * rank, self.documents)
-        return np.asarray(total / np.maximum(self.by_document()[0], 1e-300))
+        found = np.empty(self.documents)
+        for part in self.parts():
+            total = _sums(part.document, part.shown * (1.0 + self.rank(part.cell)), part.documents)
+            found[part.rows] = total / np.maximum(part.by_document()[0], 1e-300)
+        return found
 
     def by_position(self) -> tuple[Floats, Floats]:
         """(shown, clicked) at each rank [ranks]."""
-        return self._by(self.rank(self.cell), self.ranks)
+        shown, clicked = self.by_cell()
+        rank = self.rank(np.arange(self.cells))
+        return _sums(rank, shown, self.ranks), _sums(rank, clicked, self.ranks)
 
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""
-        return self._by(self.cell, self.cells)
+        shown, clicked = np.zeros((2, self.cells))
+        for part in self.parts():
+            shown += _sums(part.cell, part.shown, self.cells)
+            clicked += _sums(part.cell, part.clicked, self.cells)
+        return shown, clicked
 
     def by_document(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each document [documents]."""
-        return self._by(self.document, self.documents)
+        shown, clicked = np.empty(self.documents), np.empty(self.documents)
+        for part in self.parts():
+            shown[part.rows], clicked[part.rows] = part.by_document()
+        return shown, clicked
 
-    def _by(self, place: Integers, size: int) -> tuple[Floats, Floats]:
-        return _sums(place, self.shown, size), _sums(place, self.clicked, size)
+
+class SomeDocuments(NamedTuple):
+    """The entries of some documents, from `first` on, which are numbered from 0; all else as in `ClickCounts`."""
+
+    first: int
+    documents: int
+    document: Integers
+    cell: Integers
+    shown: Floats
+    clicked: Floats
+
+    @property
+    def rows(self) -> slice:
+        """The documents."""
+        return slice(self.first, self.first + self.documents)
+
+    def by_document(self) -> tuple[Floats, Floats]:
+        """(shown, clicked) of each document [documents]."""
+        return _sums(self.document, self.shown, self.documents), _sums(self.document, self.clicked, self.documents)
 
 
 def browsing_cell(rank: Integers, last: Integers) -> Integers:
@@ -152,128 +189,6 @@ def browsing_cell(rank: Integers, last: Integers) -> Integers:
 def rank_of(cell: Integers) -> Integers:
     """The rank of a browsing cell."""
     return ((np.sqrt(8.0 * cell + 1) - 1) // 2).astype(np.int64)
-
-
-_PAIR = 450
-"""Bytes of memory that learning from counts takes for each document, in all."""
-
-
-class CountTable:
-    """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
-
-    Memory: some 75 to 90 bytes per document and eight cells that it was seen in; 170 to 190 where weights are no whole
-    numbers. blocks: room for so many. held: keys and counts of the blocks that it begins with.
-    """
-
-    def __init__(self, blocks: int = 512, held: tuple[Integers, Floats] | None = None) -> None:
-        self._slots: NDArray[np.int32] = np.empty(0, np.int32)
-        self._keys: Integers = np.empty((blocks, 4), np.int64)
-        self._counts: NDArray[Any] = np.zeros((blocks, _BLOCK, 2), _WIDTHS[0])
-        self._used, self._most = 0, 0.0
-        self._make_room(0)
-        if held is not None:
-            self.add_blocks(*held)
-
-    @property
-    def blocks(self) -> int:
-        """The blocks that there is room for."""
-        return len(self._keys)
-
-    @property
-    def held(self) -> tuple[Integers, Floats]:
-        """(keys, counts) of the blocks in use: [blocks, 4] and [blocks, 8, 2]."""
-        return self._keys[: self._used], self._counts[: self._used]
-
-    def add(self, batch: LogBatch, by: str | None, *, browsing: bool, base: Integers | None = None) -> CountTable:
-        """This table with the sessions of a batch added. base: [n] added to the cells of each row, multiples of 8."""
-        contexts, weight, row = batch.contexts, 1.0 / batch.inclusion, 0
-        query = np.zeros(len(batch), np.int64) if by is None else contexts.keys[by]
-        base = np.zeros(len(batch), np.int64) if base is None else base
-        arrays = (contexts.candidates, batch.slates, batch.clicks, query, by is not None, weight, browsing, base)
-        if (weight != 1).any():
-            self._widen(np.inf)
-        while row < len(batch):
-            self._make_room(batch.slates.shape[1])
-            state = self._used, self._most, _limit(self._counts.dtype)
-            self._used, self._most, row = add_sessions(self._slots, self._keys, self._counts, *state, row, *arrays)
-            self._widen(self._most + 1)
-        return self
-
-    def add_blocks(self, keys: Integers, counts: NDArray[Any]) -> CountTable:
-        """This table with more blocks added.
-
-        Raises:
-            ValueError: these are no blocks.
-        """
-        if keys.shape != (len(counts), 4) or counts.shape[1:] != (_BLOCK, 2):
-            raise ValueError(f"blocks of counts have the shapes {keys.shape} and {counts.shape}")
-        self._make_room(len(keys))
-        more = float(counts[:, :, 0].max(initial=0))
-        self._widen(self._most + more if counts.dtype.kind != "f" else np.inf)
-        self._most += more
-        counts = counts.astype(self._counts.dtype, copy=False)
-        self._used = add_blocks(self._slots, self._keys, self._counts, self._used, keys, counts)
-        return self
-
-    def entries(self) -> tuple[Integers, list[NDArray[Any]]]:
-        """([3, documents] key, query and item, by key; [c] document by number, cell, shown and clicked, sorted)."""
-        keys, counts = self.held
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
-        known = keys[order, 0]
-        new = np.append(True, known[1:] != known[:-1])[: len(order)]
-        number, first = np.cumsum(new, dtype=np.int32) - np.int32(1), order[new]
-        del known, new
-        whole = np.int32 if counts.dtype.kind != "f" else np.float64
-        cells = np.int32 if keys[:, 1].max(initial=0) < np.iinfo(np.int32).max // _BLOCK else np.int64
-        size = sum(np.count_nonzero(counts[at : at + _SORTED, :, 0]) for at in range(0, len(order), _SORTED))
-        kinds: tuple[Any, ...] = (np.int32, cells, whole, whole)
-        found, end = [np.empty(size, kind) for kind in kinds], 0
-        for at in range(0, len(order), _SORTED):
-            rows = order[at : at + _SORTED]
-            met = counts[rows, :, 0] > 0
-            block, cell = np.nonzero(met)
-            part = number[at + block], keys[rows[block], 1] * _BLOCK + cell, *counts[rows][met].T
-            for column, values in zip(found, part, strict=True):
-                column[end : end + len(block)] = values
-            end += len(block)
-        return np.stack([keys[first, part] for part in (0, 2, 3)]), found
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CountTable) or self._used != other._used:
-            return False
-        (keys, mine), (others, theirs) = self.entries(), other.entries()
-        both = zip((keys, *mine), (others, *theirs), strict=True)
-        return all(a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=0) for a, b in both)
-
-    __hash__ = None  # type: ignore[assignment]  # it changes while it counts
-
-    def _widen(self, most: float) -> None:
-        """Hold the counts in numbers that go up to `most`."""
-        if most > _limit(self._counts.dtype):
-            self._counts = self._counts.astype(next(kind for kind in _WIDTHS if most <= _limit(np.dtype(kind))))
-
-    def _make_room(self, more: int) -> None:
-        """Enlarge the table, where it is, until it has room for `more` blocks."""
-        if self._used + more > self.blocks:
-            blocks = max(self._used + more, self.blocks + self.blocks // 4)
-            held = self._slots.nbytes + self._keys.nbytes + self._counts.nbytes
-            refuse_without_room(_PAIR * blocks - held, f"{self._used:,} pairs of query and item, and more,", FEWER)
-            self._keys, self._counts = (_grown(one, blocks) for one in (self._keys, self._counts))
-        if 4 * self.blocks > 3 * len(self._slots):
-            self._slots = np.empty(0, np.int32)  # before there are others
-            self._slots = np.full(1 << (self.blocks + self.blocks // 2).bit_length(), -1, np.int32)
-            find_slots(self._slots, self._keys, self._used)
-
-
-def _grown(array: NDArray[Any], blocks: int) -> NDArray[Any]:
-    """An array with more blocks, where it is unless its memory is another's, as of one from another process."""
-    array = array if array.flags.owndata else array.copy()
-    array.resize((blocks, *array.shape[1:]), refcheck=False)
-    return array
-
-
-def _limit(kind: np.dtype[Any]) -> float:
-    return np.inf if kind.kind == "f" else float(np.iinfo(kind).max)
 
 
 class Counting(NamedTuple):
@@ -327,21 +242,21 @@ class CountsFold(Fold):
         return (part._replace(table=CountTable()) + other._replace(table=CountTable()))._replace(table=part.table)
 
     def result(self, state: Counting) -> TrainingData:
-        """The counts.
+        """The counts; the table is empty afterwards.
 
         Raises:
             EmptyLogError: nothing was shown.
         """
-        (keys, query, item), (document, cell, shown, clicked) = state.table.entries()
-        if not len(keys):
+        known, (document, cell, shown, clicked) = state.table.entries(last=True)
+        documents, values = Documents.of(*known, by=self.by), None
+        del known
+        if not len(documents):
             raise no_impressions()
-        first = np.searchsorted(document, np.arange(len(keys), dtype=np.int32))
-        views = np.add.reduceat(shown, first).astype(np.float64)
-        documents, values = Documents.of(keys, query, item, self.by, views), None
         if self.context is not None:
             cell, values = contexts.dense(cell, state.ranks, state.names)
         size = len(documents), state.ranks, self.browsing, documents.query
         counts = ClickCounts(document, cell, shown, clicked, *size, values=values)
+        documents = replace(documents, shown=counts.by_document()[0])
         return TrainingData(documents, counts, state.tally, state.weighed.worth)
 
 

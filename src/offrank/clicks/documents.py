@@ -72,14 +72,12 @@ class Documents:
     shown: Floats | None = None
 
     @classmethod
-    def of(
-        cls, keys: Integers, query: Integers, item: Integers, by: str | None, shown: Floats | None = None
-    ) -> Documents:
+    def of(cls, keys: Integers, query: Integers, item: Integers, by: str | None) -> Documents:
         """From the codes of the query and the item of each document."""
         if by is None:
-            return cls(keys, item=item, shown=shown)
+            return cls(keys, item=item)
         found = pa.array(query).dictionary_encode()  # numbered as they come
-        return cls(keys, by, item, found.indices.to_numpy(), found.dictionary.to_numpy(), shown=shown)
+        return cls(keys, by, item, found.indices.to_numpy(), found.dictionary.to_numpy())
 
     def __len__(self) -> int:
         return len(self.keys)

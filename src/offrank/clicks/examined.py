@@ -70,7 +70,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         found = fit_attractions(data, Fixed(chances), prior, begin, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _uncertainty(data, curve, found, prior)
         return FitResult(
-            {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
+            {"attraction": found.mean, "examination": value, **prior_tables(found)},
             strength,
             trace=found.trace,
             rounds=curve.rounds + found.rounds,
@@ -78,7 +78,7 @@ class Examined(WithPrior, FromFeatures, ABC):
             info={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(FitEvidence(hidden=_hidden(data, curve))),
             loadings=loadings,
-            priors={"attraction": found.each},
+            priors={} if self.columns is None else {"attraction": found.each},
         )
 
     def _curve(self, data: ClickCounts, say: Say) -> ExaminationCurve:

@@ -230,7 +230,7 @@ def _grouped(counts: ClickCounts, keys: Integers, method: Method, weigh: Weigh) 
     for apart in range(1, k):  # entries are sorted by document, and one has at most k of them
         one = np.flatnonzero(counts.document[apart:] == counts.document[:-apart])
         other = one + apart
-        a, b, shown, beside = counts.cell[one], counts.cell[other], counts.shown[one], counts.shown[other]
+        (a, shown, _), (b, beside, _) = counts.numbers(one), counts.numbers(other)
         worth = used[a, b] * (shown * beside / (shown + beside) if weigh == "views" else 1.0)
         first = group[counts.document[one]] * k * k
         rate += np.bincount(first + a * k + b, worth * counts.clicked[one] / shown, len(rate))

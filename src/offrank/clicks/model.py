@@ -20,6 +20,7 @@ from ..language.spelling import Spelled, parse, spell
 from ..log.batch import Floats
 from ..readers.log import opened
 from ..running.executors import Executor, Progress, run
+from ..running.memory import give_back
 from ..sums.base import Fold, Tee
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..sums.outcome_shape import OutcomeShapeFold
@@ -97,6 +98,7 @@ class ClickModel(Spelled, ModelSpec):
             folds["covariates"] = CovariatesFold(self.columns, column)
         needed = documents.session_needs(column) | needs_of(self.columns) | contexts.context_needs(self.context)
         found = run(source.select(needed), Tee(folds), executor, progress)
+        give_back()
         if self.learns_examination:
             refuse_sorted(found["shape"])
         gathered = replace(found["gathered"], covariates=found.get("covariates"))

@@ -87,7 +87,7 @@ class TrustBias(WithPrior):
         unseen = _unseen(found.betas.of_unseen, lowest).table
         regression = (found.prior or PriorRegression.of(found.betas.of_unseen)).table
         tables = {
-            "attraction": lowest + (1 - lowest) * found.tables()[0],
+            "attraction": lowest + (1 - lowest) * found.mean,
             **curves.unshifted(found.numbers)._asdict(),
             "attraction_prior": unseen,
             "attraction_regression": np.append(regression, found.numbers[-1:]) if curves.shifted else regression,
@@ -242,7 +242,7 @@ def _confounded(found: Attractions, covariance: Floats, curves: Trusting, kept: 
     counts, along = found.posteriors.counts, curves.along(found.numbers)
     # Without the prior of each number: together these would say more of all ranks than one observation.
     weak = curves.penalty + _LEAST * np.eye(len(found.numbers))
-    known = weak + information(counts, found.integrals.mean, found.chances, along)
+    known = weak + information(counts, found.mean[:-1], found.chances, along)
     first, others = np.split(covariance[:, :chosen], [chosen])
     moved = np.sqrt(kept) * wider(first, known[:chosen, :chosen])
     # What else was learnt follows.
@@ -268,4 +268,4 @@ def _raised(scaled: Uncertainty, lowest: float, loading: Floats) -> Uncertainty:
         found = by_scaled[rows, None] * scaled.loadings(rows) + by_lowest[rows, None] * loading
         return np.asarray(found / (value * (1 - value))[rows, None])
 
-    return Uncertainty(value, (1 - lowest) ** 2 * scaled.variance, moved)
+    return Uncertainty(value, lambda rows: (1 - lowest) ** 2 * scaled.own(rows), moved)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from ..errors import LogError
 
@@ -31,6 +34,13 @@ def refuse_without_room(needed: float, what: str, remedy: str) -> None:
     if needed > there:
         more = f"{needed / 2**30:,.1f} GiB more of memory, and {max(there, 0.0) / 2**30:,.1f} GiB are there"
         raise LogError(f"{what} need about {more}", remedy)
+
+
+def give_back() -> None:
+    """Give the system what was freed but kept for what comes next: after a pass over a log, what its threads had."""
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def available() -> float:

@@ -106,18 +106,22 @@ def intraclass(data: ClickCounts) -> float:
     variance = float(shown @ (ranks - mean) ** 2 / shown.sum())
     if variance <= 0:
         return 1.0
-    (views, _), off = data.by_document(), data.rank(data.cell) - mean
-    total = np.bincount(data.document, data.shown * off, data.documents)
-    off *= off
-    squares = np.bincount(data.document, data.shown * off, data.documents)
-    again = views > 1
-    products = float(((total**2 - squares)[again] / (views[again] - 1)).sum()) / variance
-    pairs = float(views[again].sum())
-    return (float(np.clip(products, 0.0, pairs)) + _UNKNOWN) / (pairs + _UNKNOWN)
+    products = pairs = 0.0
+    for part in data.parts():
+        (views, _), off = part.by_document(), data.rank(part.cell) - mean
+        total = np.bincount(part.document, part.shown * off, part.documents)
+        squares = np.bincount(part.document, part.shown * off**2, part.documents)
+        again = views > 1
+        products += float(((total**2 - squares)[again] / (views[again] - 1)).sum())
+        pairs += float(views[again].sum())
+    return (float(np.clip(products / variance, 0.0, pairs)) + _UNKNOWN) / (pairs + _UNKNOWN)
 
 
 def of_mean_ranks(data: ClickCounts) -> float:
     """The share of the variance of documents' mean ranks that they keep (Spearman 1910, Brown 1910)."""
-    (views, _), kept = data.by_document(), intraclass(data)
-    each: Floats = views * kept / (1 + np.maximum(views - 1, 0.0) * kept)
-    return float(np.minimum(each, 1.0).mean())
+    kept, found = intraclass(data), 0.0
+    for part in data.parts():
+        views, _ = part.by_document()
+        each = views * kept / (1 + np.maximum(views - 1, 0.0) * kept)
+        found += float(np.minimum(each, 1.0).sum())
+    return found / data.documents

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..click_counts import ClickCounts
+from ..click_counts import ClickCounts, SomeDocuments
 from . import _kernels
 from .click_rates import ClickRates
 
@@ -44,8 +45,8 @@ _ROUNDS = 100
 _FAR = 1.0
 """The largest step, in logarithms."""
 
-_Entries = tuple[Integers, Integers, Floats, Floats]
-"""The first count of each document; cell, shown and clicked of each."""
+_TOGETHER = 1 << 17
+"""Documents that are worked on at once."""
 
 
 @dataclass(frozen=True)
@@ -115,16 +116,17 @@ class _Moments(NamedTuple):
     error: Floats
 
 
-def _moments(entries: _Entries, pooled: Pooled, log: Floats) -> _Moments:
-    """log: [cells - 1]."""
+def _moments(counts: ClickCounts, by_cell: tuple[Floats, Floats], pooled: Pooled, log: Floats) -> _Moments:
+    """by_cell: of the counts. log: [cells - 1]."""
     rest, curve = slice(1, None), np.exp(np.append(0.0, log))
-    likelihood, score, *tables = _kernels.expect_scores(*entries, curve, pooled.rates.value)
+    each = (_expected(part, curve, pooled.rates.value) for part in counts.parts(_TOGETHER))
+    likelihood, score, *tables = reduce(_added, each)
     if len(curve) > _MOST:
         tables = [np.diag(np.diag(table)) for table in tables]
     information, products, cross, error = tables
     # What the products of few clicks are may be small by chance: they are drawn to what they are of Poisson's law.
-    clicks, few = entries[3].sum(), _FEW * len(curve)
-    shown = np.bincount(entries[1], entries[2], len(curve))
+    (shown, clicked), few = by_cell, _FEW * len(curve)
+    clicks = clicked.sum()
     expected = (information, information, np.diag(pooled.rates.value * shown))
     empirical = (products, cross, error)
     pairs = zip(empirical, expected, strict=True)
@@ -133,6 +135,16 @@ def _moments(entries: _Entries, pooled: Pooled, log: Floats) -> _Moments:
     by = influence[rest].T
     cross, error = cross[rest] @ by, by.T @ error @ by + own[rest, rest]
     return _Moments(likelihood, score[rest], information[rest, rest], products[rest, rest], cross, error)
+
+
+def _expected(part: SomeDocuments, curve: Floats, rates: Floats) -> list[Any]:
+    """What `expect_scores` finds of some documents."""
+    first = np.searchsorted(part.document, np.arange(part.documents + 1))
+    return list(_kernels.expect_scores(first, part.cell, part.shown, part.clicked, curve, rates))
+
+
+def _added(one: list[Any], other: list[Any]) -> list[Any]:
+    return [left + right for left, right in zip(one, other, strict=True)]
 
 
 def fit_curve(
@@ -149,13 +161,12 @@ def fit_curve(
     cells = len(pooled.log)
     if cells == 1:
         return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), np.zeros((1, 1)), 0.0, 0, converged=True)
-    first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-    entries = (first, *counts.numbers())
+    by_cell = counts.by_cell()
     target, shape = pooled.log[1:], pooled.shape[1:, 1:]
     log = target
     share, variance, converged, taken = np.empty(0), 0.0, False, 0
     for taken in range(1, _ROUNDS + 1):
-        here = _moments(entries, pooled, log)
+        here = _moments(counts, by_cell, pooled, log)
         say(here.likelihood)
         if taken < 20:
             share = _bias(here, log - target, shape)

@@ -134,7 +134,7 @@ class Posteriors:
     def __init__(self, counts: ClickCounts) -> None:
         self.counts = counts
         self._few = _entries(counts) if counts.documents <= DOCUMENTS_AT_ONCE else None
-        self.grid = LogitGrid.of(float(counts.by_document()[1].max(initial=0.0)))
+        self.grid = LogitGrid.of(max(float(part.by_document()[1].max()) for part in counts.parts()))
         # The first node and the number of nodes of each posterior at the latest integration.
         self.place = np.zeros((2, counts.documents), np.int32)
 
@@ -163,23 +163,24 @@ class Posteriors:
         self, chances: Chances, a: Floats, b: Floats, *, cells: bool = False, slopes: bool = True
     ) -> Integrals:
         """All integrals under the priors a, b [d]. cells, slopes: whether `attracted`, by_a and by_b are wanted."""
-        tables, nothing, each = self._tables(chances), np.empty((0, 0)), list[Integrals]()
+        tables, nothing = self._tables(chances), np.empty((0, 0))
         hit, u, (on_click, on_skip) = chances.hit[:, None], self.grid.nodes[0], tables[1:]
         missed = (1 - hit) * u / np.exp(on_skip) if cells else nothing
         clicked = hit * u / np.exp(on_click) if cells and chances.false.any() else nothing
+        likelihood, attracted, found = 0.0, np.zeros((len(missed), 2)), np.empty((4 if slopes else 2, len(a)))
         for rows in blocks(len(a)):
             entries = self._few or _entries(self.counts, rows)
             moments, place = np.empty((len(a[rows]), 4)), (self.place[0, rows], self.place[1, rows])
             known = (a[rows], b[rows], *tables), clicked, missed
-            log_likelihood, attracted = _kernels.expect_attractions(entries, *known, *place, moments)
-            normaliser, by_a, by_b = log_normaliser(a[rows], b[rows])
-            mean, variance, log_u, log_v = moments.T
-            by = (log_u - by_a, log_v - by_b) if slopes else (nothing.ravel(), nothing.ravel())
-            each.append(Integrals(log_likelihood - normaliser.sum(), attracted, mean.copy(), variance.copy(), *by))
-        if len(each) == 1:
-            return each[0]
-        likelihood, attracted = (sum(parts) for parts in list(zip(*each, strict=True))[:2])
-        return Integrals(likelihood, attracted, *map(np.concatenate, list(zip(*each, strict=True))[2:]))
+            log_likelihood, of_cells = _kernels.expect_attractions(entries, *known, *place, moments)
+            normaliser, *by = log_normaliser(a[rows], b[rows])
+            likelihood, attracted = likelihood + (log_likelihood - normaliser.sum()), attracted + of_cells
+            found[:, rows] = moments.T[: len(found)]
+            for column, one in zip(found[2:], by, strict=False):
+                column[rows] -= one
+        mean, variance, *each = found
+        by_a, by_b = each or 2 * [nothing.ravel()]
+        return Integrals(likelihood, attracted, mean, variance, by_a, by_b)
 
 
 def _entries(counts: ClickCounts, rows: slice = slice(None)) -> tuple[Integers, Integers, Floats, Floats]:
@@ -194,8 +195,10 @@ def _entries(counts: ClickCounts, rows: slice = slice(None)) -> tuple[Integers, 
 
 @dataclass(frozen=True)
 class Attractions:
-    """The fitted chances and prior, the integrals at them, and how they were found.
+    """The fitted chances and prior, the attractions at them, and how they were found.
 
+    log_likelihood: of all documents. mean, strength: [documents + 1] of attractions, the last for unseen ones; strength
+    is that of a Beta of equal variance.
     numbers: [r] what the chances are functions of. information: of these, then of the prior's table; empty where r = 0.
     prior: None where it was given. betas: the prior of each document [d + 1], the last an unseen one. every: the prior
     was fitted to one document of so many.
@@ -206,7 +209,9 @@ class Attractions:
     information: Floats
     prior: PriorRegression | None
     betas: Beta
-    integrals: Integrals
+    log_likelihood: float
+    mean: Floats
+    strength: Floats
     posteriors: Posteriors
     every: int = 1
     trace: tuple[float, ...] = ()
@@ -217,13 +222,6 @@ class Attractions:
     def each(self) -> tuple[Floats, Floats]:
         """The prior (a, b) of each seen document [documents]."""
         return self.betas.of_seen(self.posteriors.counts.documents)
-
-    def tables(self) -> tuple[Floats, Floats]:
-        """(mean, sample size of a Beta of equal variance) of attractions [documents + 1], the last for unseen ones."""
-        unseen = self.betas.of_unseen
-        mean = self.integrals.mean
-        strength = np.maximum(mean * (1 - mean) / np.maximum(self.integrals.variance, 1e-300) - 1, 1e-3)
-        return np.append(mean, unseen.mean), np.append(strength, unseen.strength)
 
 
 def fit_attractions(
@@ -312,9 +310,12 @@ class _Problem:
         chances, betas = self.curves.chances(numbers), self._betas(prior)
         integrals = self.posteriors.integrals(chances, *betas.of_seen(self.counts.documents), slopes=False)
         known = self.information(x) if len(numbers) else np.empty((0, 0))
-        return Attractions(
-            chances, numbers, known, prior, betas, integrals, self.posteriors, 1, trace, rounds, converged
-        )
+        unseen, strength = betas.of_unseen, np.maximum(integrals.variance, 1e-300)
+        for rows in blocks(len(strength)):
+            mean = integrals.mean[rows]
+            strength[rows] = np.maximum(mean * (1 - mean) / strength[rows] - 1, 1e-3)
+        each = integrals.log_likelihood, np.append(integrals.mean, unseen.mean), np.append(strength, unseen.strength)
+        return Attractions(chances, numbers, known, prior, betas, *each, self.posteriors, 1, trace, rounds, converged)
 
     def at(self, found: Attractions) -> Attractions:
         """What was found of some documents, for all of these."""

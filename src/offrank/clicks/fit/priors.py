@@ -18,7 +18,7 @@ from ...errors import UsageError
 from ...log.batch import Floats
 from . import _kernels
 from .compressed_sessions import Trials
-from .design import PriorDesign
+from .design import PriorDesign, blocks
 from .em import expit, logit
 from .maximise import maximise
 
@@ -155,12 +155,17 @@ class PriorRegression:
 
     def betas(self, design: PriorDesign) -> Beta:
         """[d + 1] the prior of each document; the last, of an unseen one, has the mean and variance of all of them."""
-        mean, strength = self.means(design), self.strengths(design)
-        level = float(mean.mean())
-        variance = float((mean * (1 - mean) / (strength + 1)).mean()) + float(mean.var())
-        of_unseen = max(level * (1 - level) / max(variance, 1e-300) - 1, 1e-3)
-        mean, strengths = np.append(mean, level), np.append(strength, of_unseen)
-        return Beta(mean * strengths, (1 - mean) * strengths)
+        a, b = np.append(self.means(design), 0.0), np.append(self.strengths(design), 0.0)
+        level, own = float(a[:-1].mean()), 0.0
+        variance = float(a[:-1].var())
+        for rows in blocks(len(design)):
+            mean, strength = a[:-1][rows], b[:-1][rows].copy()
+            own += float((mean * (1 - mean) / (strength + 1)).sum())
+            b[:-1][rows] = (1 - mean) * strength
+            a[:-1][rows] = mean * strength
+        of_unseen = max(level * (1 - level) / max(variance + own / len(design), 1e-300) - 1, 1e-3)
+        a[-1], b[-1] = level * of_unseen, (1 - level) * of_unseen
+        return Beta(a, b)
 
     def scores(self, design: PriorDesign, by_a: Floats, by_b: Floats) -> Floats:
         """[d, p + 1] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""

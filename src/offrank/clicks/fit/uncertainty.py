@@ -99,14 +99,18 @@ def leading_alone(
 
 
 class Uncertainty(NamedTuple):
-    """value: [n] of a table of probabilities. variance: [n] of each entry by itself.
+    """value: [n] of a table of probabilities. variance: [n] of each entry by itself. loading: [n, q] in logits.
 
-    loading: [n, q] in logits, or a function of some rows that returns theirs.
+    Both may be functions of some rows that return theirs.
     """
 
     value: Floats
-    variance: Floats
+    variance: Floats | Callable[[slice], Floats]
     loading: Floats | Callable[[slice], Floats]
+
+    def own(self, rows: slice) -> Floats:
+        """The variance of some rows."""
+        return self.variance(rows) if callable(self.variance) else self.variance[rows]
 
     def loadings(self, rows: slice) -> Floats:
         """Those of some rows."""
@@ -137,7 +141,7 @@ def attraction_doubt(
         _, products = found.posteriors.scores(found.chances, *found.each, along, rows)
         return products[:, 0, 3:], products[:, 0, 1], products[:, 0, 2]
 
-    return following(*found.tables(), moved, found.prior, prior, doubt)
+    return following(found.mean, found.strength, moved, found.prior, prior, doubt)
 
 
 def following(
@@ -153,7 +157,10 @@ def following(
     value, strength: [documents + 1]. moved: of some documents, how far their values move along directions, and with
     the a and b of their priors.
     """
-    spread, documents = value * (1 - value), len(value) - 1
+    documents = len(value) - 1
+
+    def spread(rows: slice) -> Floats:
+        return value[rows] * (1 - value[rows])
 
     def loading(rows: slice) -> Floats:
         seen = slice(rows.start, min(rows.stop, documents))
@@ -163,13 +170,13 @@ def following(
             found = np.pad(found, ((0, 0), (0, doubt.shape[1] - found.shape[1]))) + by_table @ doubt
         if rows.stop > documents:  # an unseen one has the mean of all priors
             found = np.vstack([found, np.zeros(found.shape[1]) if doubt is None else unseen @ doubt[: len(unseen)]])
-        return np.asarray(found / np.maximum(spread[rows], 1e-300)[:, None])
+        return np.asarray(found / np.maximum(spread(rows), 1e-300)[:, None])
 
     unseen = np.zeros(0)
     if prior is not None and isinstance(design, PriorDesign):
         each = ((prior.means(part), part.rows) for part in design.parts())
         unseen = np.asarray(sum((means * (1 - means)) @ rows for means, rows in each)) / documents
-    return Uncertainty(value, spread / (strength + 1), loading)
+    return Uncertainty(value, lambda rows: spread(rows) / (strength[rows] + 1), loading)
 
 
 def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: PriorDesign, along: Floats) -> Floats:
@@ -225,7 +232,7 @@ def leading_and_own(doubts: Mapping[str, Uncertainty]) -> tuple[dict[str, Floats
         loading *= np.minimum(1.0, _FARTHEST / np.maximum(length, 1e-300))[:, None]
         spread = value * (1 - value)
         rest = np.maximum((whole**2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
-        variance = doubts[name].variance[rows] + spread**2 * rest
+        variance = doubts[name].own(rows) + spread**2 * rest
         known = np.clip(spread / np.maximum(variance, spread / CERTAIN + 1e-300) - 1, 1e-3, CERTAIN)
         strength[name][rows], loadings[name][rows] = np.where(spread == 0, CERTAIN, known), loading
     return strength, loadings
