@@ -43,3 +43,9 @@ def test_candidates_are_of_two_lists_where_the_slate_is_of_both() -> None:
     rows = pa.table({"shown": [["a", "b"], ["c", "b"]], "clicks": [[1, 0]] * 2, "one": [["a"], ["b"]]})
     log = offrank.read_log(rows.append_column("two", pa.array([["b"], ["c"]])), columns={"slate": "shown"})
     assert log.select(needs("candidates")).columns()["candidates"] == "one+two"
+
+
+def test_a_column_of_another_role_is_not_taken_for_the_clicks_by_its_name() -> None:
+    rows = pa.table({"slate": [[17], [4]], "click": [[17], [4]]})
+    log = offrank.read_log(rows, columns={"candidates": "click"})
+    assert log.select(needs("candidates")).columns() == {"slate": "slate", "candidates": "click"}

@@ -46,7 +46,7 @@ def written(folder: Path, lines: list[str]) -> Path:
 
 
 NUMBERS = "0.1x66", "0,16", "1e400", "0.1 66", "n/a", "[1]", "0.1\udcff", "inf", "-1", ""
-LISTS = "abc", "", "[1, 0", "[[1, 2]]", '[1, "a"]', '{"a": 1}', "[1]", "[null, 1]"
+LISTS = "abc", "", "[1, 0", "[[1, 2]]", '[1, "a"]', '{"a": 1}', "[1]", "[null, 1]", "[1,, 2]", "[, 2]", '["i1",, "i2"]'
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,29 @@ def test_an_error_with_a_line_goes_to_other_processes() -> None:
     assert (again.line, str(again)) == (5, str(error))
 
 
-def test_a_byte_0_is_told_with_its_line(tmp_path: Path) -> None:
-    path = damaged(tmp_path, "note", "free\0text")
-    with pytest.raises(LogError, match=rf"{re.escape(str(path))}, line {AT + 2}, cannot be read: it has a byte 0"):
+@pytest.mark.parametrize("text", ["00.25", "+0.25", "025e-2"])
+def test_numbers_with_zeros_and_signs_before_them_are_numbers(text: str, tmp_path: Path) -> None:
+    for column, needed in (("propensity", NEEDED), ("reward", NEEDED)):
+        [row] = contents(offrank.read_log(damaged(tmp_path, column, text)), needed)[AT : AT + 1]
+        assert row[column] == 0.25
+
+
+@pytest.mark.parametrize("column", ["query", "note", "candidates"])
+def test_a_byte_0_is_told_with_its_line_row_and_column(column: str, tmp_path: Path) -> None:
+    path = damaged(tmp_path, column, "free\0text, and more")
+    told = f"line {AT + 2}, row {AT} (the first is 0), column {column!r}, cannot be read: it has a byte 0"
+    with pytest.raises(LogError, match=re.escape(f"{path}, {told}")):
         offrank.read_log(path)
+    short = "\n".join([",".join(NAMES), line(cells(0)), "\0" + line(cells(1))])
+    for text, where in (
+        (short, ", line 3, row 1 (the first is 0), column 'query'"),
+        ("# said\n\n" + short, ", line 5, row 1 (the first is 0), column 'query'"),
+        (short.replace("\0", "").replace("clicks", "cl\0icks"), ", line 1"),
+        ('{"slate": ["a"], "clicks": [1]}\n' * 40 + '{"slate": ["\0"], "clicks": [1]}\n', ", line 41"),
+    ):
+        path.write_text(text)
+        with pytest.raises(LogError, match=re.escape(f"{path}{where}, cannot be read: it has a byte 0")):
+            offrank.read_log(path)
 
 
 @pytest.mark.parametrize("column", ["item", "product"])

@@ -263,6 +263,13 @@ def test_no_reward_beside_a_reward_of_0_differs(rewards: list[float | None]) -> 
     assert [row["row"] for row in rows(offrank.read_log([*lines, other], invalid="skip"), needed)] == [2]
 
 
+def test_clicks_whose_sum_is_too_large_for_a_number_are_left_out() -> None:
+    log = [{"slate": [1, 2], "clicks": [largest, largest]} for largest in (1.0, np.finfo(float).max)]
+    source, needed = offrank.read_log(log, invalid="skip"), Needs(frozenset(["clicks"]))
+    assert [row["row"] for row in rows(source, needed)] == [0]
+    assert skipped(source, needed) == {"too-large-value": 1}
+
+
 @pytest.mark.parametrize("column", ["clicks", "score", "propensity"])
 def test_cells_of_text_that_cannot_be_read_are_left_out_one_by_one(column: str) -> None:
     good = {"slate": "[1, 2]", "clicks": "[0, 1]", "score": "[0.5, 1]"}

@@ -79,7 +79,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], type[OffrankError], str]] = {
         ColumnError,
         "no column 'qeury'",
     ),
-    "groups by a score": (lambda log: evaluated(log, by="old"), LogError, "column 'old' holds string, not numbers"),
+    "groups by a score": (lambda log: evaluated(log, by="old"), LogError, "'old' holds .*list.*, not labels"),
 }
 
 

@@ -202,11 +202,11 @@ def expanded(data: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(columns, names=data.schema.names)
 
 
-def other_texts(texts: pa.Array) -> pa.Array | None:
-    """Return which texts are no numbers, if some are none and most are; an empty one is null."""
+def other_texts(texts: pa.Array, most: float = 1.0) -> pa.Array | None:
+    """Return which texts are no numbers, if most are, but not this share of them or more; an empty one is null."""
     fine = pc.match_substring_regex(texts, r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?0*([12]?\d?\d|30[0-7]))?\s*$")
     share = pc.mean(fine).as_py()
-    return pc.fill_null(pc.invert(fine), False) if share is not None and 0.5 < share < 1 else None
+    return pc.fill_null(pc.invert(fine), False) if share is not None and 0.5 < share < most else None
 
 
 def is_number(kind: pa.DataType) -> bool:

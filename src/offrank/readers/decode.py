@@ -167,7 +167,8 @@ class Decoded:
         if "reward" in self.by_row:
             earned = self.by_row["reward"]
         elif clicks is not None:
-            sums = clicks.padded(int(clicks.lengths.max(initial=0)), 0, np.float64).sum(axis=1)
+            with np.errstate(over="ignore"):  # of clicks too large to be read
+                sums = clicks.padded(int(clicks.lengths.max(initial=0)), 0, np.float64).sum(axis=1)
             earned = np.where(clicks.null | (clicks.lengths != self.length), np.nan, sums)
         outcome = [self.columns[role] for role in ("clicks", "reward") if role in self.columns]
         return self.faults.dropped(outcome, earned)
@@ -251,12 +252,13 @@ class Decoded:
 
     def _of_texts(self, texts: pa.Array, column: str, of: Lists | None = None) -> Floats:
         """Read numbers in texts; mark the rows with a text that is none. of: as `_bounded` takes it."""
-        other = conversions.other_texts(texts)
+        written = self.piece.line_of is not None  # in a text file, where zeros before one make texts of all
+        other = conversions.other_texts(texts, 2.0 if written else 1.0)
         if other is not None:
             wrong = np.asarray(other)
             self.faults.mark(wrong if of is None else of.rows_where(wrong), rules.NOT_A_NUMBER, column)
             texts = pc.if_else(other, pa.scalar(None, texts.type), texts).cast(pa.large_string())
-            texts = pc.utf8_trim_whitespace(texts).cast(pa.float64())
+            texts = pc.utf8_ltrim(pc.utf8_trim_whitespace(texts), "+").cast(pa.float64())
         return flat.numbers(texts, column)
 
     def _bounded(

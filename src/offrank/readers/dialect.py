@@ -8,9 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from typing import Any
 
 import pyarrow.csv
 
+from ..errors import LogError
 from .file_kinds import HEAD, encoding
 
 _ROWS = 200
@@ -81,6 +83,18 @@ class Dialect:
         return pyarrow.csv.ParseOptions(
             delimiter=self.delimiter, escape_char="\\" if self.escaped else False, newlines_in_values=self.lines
         )
+
+
+def byte_0(path: str, head: bytes, kind: str) -> LogError:
+    """Return the error of the first byte 0 in the first bytes of a text, with its line; in CSV with row and column."""
+    how, before = Dialect.of(head.replace(b"\0", b""), kind), head[: head.index(b"\0")].decode("utf-8", "replace")
+    where, lines = f"{path}, line {before.count(chr(10)) + 1}", io.StringIO(f"{before}?", newline="")
+    quotes: Any = {"escapechar": "\\", "doublequote": False} if how.escaped else {}
+    rows = [row for row in csv.reader(lines, delimiter=how.delimiter, **quotes) if row][how.skip :]
+    names, row = how.names or rows[0], len(rows) - (2 if how.names is None else 1)
+    if kind != "json" and row >= 0 and len(rows[-1]) <= len(names):
+        where += f", row {row} (the first is 0), column {names[len(rows[-1]) - 1]!r}"
+    return LogError(f"{where}, cannot be read: it has a byte 0", "remove it, or write the file again")
 
 
 def _above(text: str) -> tuple[list[str], str, str]:

@@ -67,13 +67,16 @@ def kind_of(head: bytes, path: str) -> str:
             if what == "Avro":
                 raise UsageError(f"{path!r} has a format that is not supported: {what}", remedy)
             raise LogError(f"{path} cannot be read: it is {what}", remedy)
-    if encoding(head) == "utf-8" and _is_utf8(head) and 0 < 1000 * head.count(b"\0") < len(head):
-        line = head[: head.index(b"\0")].count(b"\n") + 1
-        raise LogError(f"{path}, line {line}, cannot be read: it has a byte 0", "remove it, or write the file again")
-    if encoding(head) == "utf-8" and _is_binary(head):
+    if encoding(head) == "utf-8" and _is_binary(head) and not spoilt(head):
         raise LogError(f"{path} cannot be read: it is neither text nor a known format", _TABLE)
     text = head.decode(encoding(head), "replace").lstrip("\ufeff \t\r\n")
     return "json" if re.match(r'\{\s*(["}]|$)|\[\s*(\{|\]?\s*$)', text) else "csv"
+
+
+def spoilt(head: bytes) -> bool:
+    """Whether bytes are a text in UTF-8 in which a few are 0."""
+    few = b"\0" in head and 1000 * (head.count(b"\0") - 1) < len(head)
+    return few and encoding(head) == "utf-8" and _is_utf8(head)
 
 
 def _is_binary(head: bytes) -> bool:

@@ -18,7 +18,7 @@ from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageEr
 from ..log.rules import BROKEN_FILE
 from ..wording import Option, Wording
 from .column_sets import LOOKED_AT
-from .file_kinds import kind_of, stored
+from .file_kinds import kind_of, spoilt, stored
 from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, suffix, unread_files
 from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
 from .tables import MemoryTable, Table, all_pieces, refuse_twice, row_count, table_of_dicts
@@ -263,6 +263,8 @@ def _told(files: Files, kind: str) -> str:
 def _content(files: Files, path: str) -> str:
     head = files.head(path)
     found = kind_of(head, path)
+    if stored(head) is None and spoilt(head):
+        raise _by_name(".dialect:byte_0")(path, head, found)
     if stored(head) is not None and files.packed(path):
         raise LogError(f"{path} is a compressed file of kind {found}", "unpack it, for example with `gunzip`")
     return found

@@ -289,7 +289,7 @@ def _clicks(
     roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, clicks: list[str], clicked: list[str]
 ) -> str:
     """Give the role of the clicks, or ask; return what is lacking."""
-    able = [name for name in clicks if lists[name] is not shown and lists[name].beside(shown)]
+    able = [name for name in clicks if name not in roles.taken and lists[name].beside(shown)]
     called = [name for name in able if names.closeness("click", name) >= 2 or name == "clicks"]
     if called:
         why = "numbers for each item of the slate, with that name"

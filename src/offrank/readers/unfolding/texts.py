@@ -166,6 +166,8 @@ def _packed(column: pa.Array, cells: list[str]) -> _Packed | None:
         except BadCell:
             return None
         if not len(tokens) or _any(tokens, r"^$"):
+            if brackets and separator == ",":
+                return None  # lists in JSON of which some are damaged
             continue
         if _any(tokens, _NO_TOKEN if brackets else r"\s" if separator == "," else _NEVER):
             return None  # a sentence, or objects
