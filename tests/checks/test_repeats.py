@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, replace
+
 import numpy as np
+import pytest
 
 from offrank.checks.repeats import RepeatsFold
 from offrank.log.batch import Contexts, LogBatch, RunCache, Shown
@@ -39,6 +42,19 @@ def test_a_query_names_the_context_whatever_is_listed() -> None:
         rows.contexts, rows.shown, rows.clicks, None, rows.inclusion, rows.row, clusters={"query": np.ones(150, int)}
     )
     assert len(fold.of(named).key) == 150
+
+
+@pytest.mark.parametrize("each", [7, 3_000])
+def test_rows_in_another_order_repeat_as_often(each: int) -> None:
+    """Of more rows than are kept, those of whole contexts are compared."""
+    rows, rng = 40_000, np.random.default_rng(2)
+    whole = replace(batch(0, rows, 5), clusters={"query": np.arange(rows) // each})
+    slates = np.argsort(rng.random((rows, 5)), axis=1)[:, :2]
+    whole = replace(whole, shown=Shown(slates, {"propensity": rng.uniform(0.03, 0.07, rows)}))
+    order, fold = rng.permutation(rows), RepeatsFold(policy("logged"), by="query")
+    first, second = (fold.result(fold.of(one)) for one in (whole, replace(whole.take(order), row=whole.row)))
+    assert first.pairs > 5_000
+    assert astuple(first)[2:] == pytest.approx(astuple(second)[2:], rel=1e-9)
 
 
 def test_the_item_at_the_top_of_one_slot_is_its_slate_in_any_batch() -> None:

@@ -39,7 +39,10 @@ Bits = Naturals
 By = Literal["candidates", "query", "user"]
 
 KEPT = 16_384
-"""Rows of the sample. Its contexts are whole but for the last, so that few of many repeat no less often than all."""
+"""Rows of the sample, of whole contexts, so that few of many repeat no less often than all.
+
+Of the last one there may be some rows only: they are left out, unless they are half of the sample or more.
+"""
 _COMPARED = 6
 """Comparisons of one log: slates and items at the top, in three kinds of contexts."""
 _HIGH, _HALF = np.uint64(0xFFFFFFFF00000000), np.uint64(32)
@@ -128,6 +131,9 @@ class RepeatsFold(Fold):
     def result(self, state: RepeatRows | None) -> Repeats:
         if state is None:
             return Repeats(by=self.by)
+        first = int(np.searchsorted(state.key, state.key[-1] & _HIGH))  # of the last context
+        if len(state.key) == self.kept and 2 * first >= self.kept:
+            state = state.take(np.arange(first))
         every = [repeats(state, place, self.by) for place in (0, 1)]
         return min(every, key=lambda one: one.chance)
 
