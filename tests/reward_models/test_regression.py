@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -212,6 +213,29 @@ def test_of_a_large_log_a_sample_is_kept_whatever_the_partition(batch: LogBatch)
         assert set(state.rows.key) == set(np.sort(hashed(batch.row))[:50])
         assert np.array_equal(state.rows.x, whole.rows.x)
     assert OwnRegression(Always(1.0)).fit(read_log(log()[0])).evidence.rows == ROWS
+
+
+@pytest.mark.parametrize(("columns", "different"), [(("new",), 4_000), (("features",), 4_000), (("new",), 7)])
+def test_of_a_large_log_rows_are_kept_by_what_they_say(columns: tuple[str, ...], different: int) -> None:
+    """In another order and other batches; of many that say the same by their numbers."""
+    rows, rng = np.arange(4_000), np.random.default_rng(5)
+    number = (rng.random((different, 3)) + 0.01)[rows % different]
+    features = SparseFeatures(3 * rows, np.arange(3 * 4_000 + 1), np.zeros(3 * 4_000, int), number.ravel())
+    contexts = Contexts(np.tile(np.arange(3), (4_000, 1)), np.full(4_000, 3), np.full(4_000, 2), features=features)
+    contexts = replace(contexts, scores={"new": number} if columns == ("new",) else {})
+    shown, reward = Shown(np.tile([2, 0], (4_000, 1))), rng.random(4_000)
+    log = LogBatch(contexts, shown, None, reward, np.ones(4_000), rows.astype(np.uint64))
+    shuffled = replace(log.take(rng.permutation(4_000)), row=log.row)
+    fold, found = TrainingFold(SlateColumns(columns), None, numbers=1_000 * (2 + 8)), []
+    for one in (log, shuffled):
+        part = None
+        for some in np.split(rows, 8):
+            part = fold.add(part, one.take(some))
+        found.append(fold.result(part).rows)
+    assert len(found[0]) == len(found[1]) == 1_000
+    assert np.array_equal(found[0].reward, found[1].reward) is (different == 4_000)
+    if different < 4_000:
+        assert set(found[0].key) == set(np.sort(hashed(log.row))[:1_000])
 
 
 def test_features_of_slates_stand_side_by_side() -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Floats, LogBatch
-from ..log.hashing import ODD, hashed
+from ..log.batch import Booleans, Floats, LogBatch
+from ..log.hashing import ODD, feature_hashes, hashed
+from ..sums._kernels import with_numbers
 from ..sums.base import Fold
-from ..sums.sampled import COPIES
-from .features import Dense, SlateColumns
+from ..sums.sampled import COPIES, row_contents
+from .features import FEATURES, Dense, SlateColumns
 
 Keys = NDArray[np.uint64]
 
@@ -26,11 +27,12 @@ _ALL = np.uint64(2**64 - 1)
 class TrainingRows:
     """Logged slates with what they earned.
 
-    key [s]: hash of the row. group [s]: hash of its query, of its features, or of the row. x [s, slots, width]:
-    features of the shown candidates. reward [s]; weight [s]: 1 / inclusion.
+    key [s]: hash of the number of the row; said [s]: of what it says. group [s]: hash of its query, of its features, or
+    of the row. x [s, slots, width]: features of the shown candidates. reward [s]; weight [s]: 1 / inclusion.
     """
 
     key: Keys
+    said: Keys
     group: Keys
     x: Dense
     reward: Floats
@@ -49,7 +51,7 @@ class TrainingRows:
 
     def take(self, rows: NDArray[np.intp]) -> TrainingRows:
         """Some of the rows."""
-        return TrainingRows(self.key[rows], self.group[rows], self.x[rows], self.reward[rows], self.weight[rows])
+        return TrainingRows(*(one[rows] for one in vars(self).values()))
 
 
 def contents(x: Dense) -> Keys:
@@ -62,9 +64,10 @@ def contents(x: Dense) -> Keys:
 
 @dataclass(frozen=True)
 class TrainingState:
-    """Pieces of rows, of which those with a hash from `limit` on are dropped. read, slots, width: of all rows.
+    """Pieces of rows: those whose number has a hash below `limit`, and those that say one below `said`.
 
-    by_content: whether rows are told apart by their features, so that another order of the log groups them alike.
+    read, slots, width: of all rows. by_content: whether rows are told apart by their features, so that another order of
+    the log groups them alike.
     """
 
     pieces: tuple[TrainingRows, ...] = ()
@@ -72,6 +75,7 @@ class TrainingState:
     slots: int = 0
     width: int = 0
     limit: np.uint64 = field(default=_ALL)
+    said: np.uint64 = field(default=_ALL)
     numbers: int = MOST_TRAINING_NUMBERS
     by_content: bool = False
 
@@ -83,23 +87,26 @@ class TrainingState:
             slots=max(self.slots, other.slots),
             width=max(self.width, other.width),
             limit=min(self.limit, other.limit),
+            said=min(self.said, other.said),
         )
-        return both.cut() if sum(map(len, both.pieces)) > 2 * both.most else both
+        return both.cut() if sum(map(len, both.pieces)) > 3 * both.most else both
 
     @property
     def most(self) -> int:
-        """The number of rows that may be held."""
+        """The number of rows that may be held of each of the two samples."""
         return max(1, self.numbers // (self.slots * self.width + _BESIDE))
 
     def cut(self) -> TrainingState:
         """The same with the rows of the smallest hashes only, in one piece."""
-        rows, most = self.rows, self.most
-        if len(rows) <= most:
-            return replace(self, pieces=(rows,))
-        order = np.argsort(rows.key, kind="stable")
-        limit = rows.key[order[most]]
-        kept = order[rows.key[order] < limit]
-        return replace(self, pieces=(rows.take(kept),), limit=min(self.limit, limit))
+        rows = self.rows
+        limit, said = (_lowered(*each, self.most) for each in ((rows.key, self.limit), (rows.said, self.said)))
+        kept = np.flatnonzero((rows.key < limit) | (rows.said < said))
+        return replace(self, pieces=(rows.take(kept),), limit=limit, said=said)
+
+    @property
+    def sampled(self) -> tuple[Booleans, Booleans]:
+        """[s] which rows are in the sample by what they say, and in that by number."""
+        return self.rows.said < self.said, self.rows.key < self.limit
 
     @property
     def rows(self) -> TrainingRows:
@@ -111,18 +118,24 @@ class TrainingState:
         for end, one in zip(last, self.pieces, strict=True):
             x[end - len(one) : end, : one.x.shape[1], : one.x.shape[2]] = one.x
         none = np.zeros(0, np.uint64)
-        key, group = (np.concatenate([none, *(getattr(one, name) for one in self.pieces)]) for name in ("key", "group"))
-        reward, weight = (
-            np.concatenate([np.zeros(0), *(getattr(one, name) for one in self.pieces)]) for name in ("reward", "weight")
-        )
-        return TrainingRows(key, group, x, reward, weight)
+        every = [vars(one) for one in self.pieces]
+        key, said, group = (np.concatenate([none, *(one[name] for one in every)]) for name in ("key", "said", "group"))
+        reward, weight = (np.concatenate([np.zeros(0), *(one[name] for one in every)]) for name in ("reward", "weight"))
+        return TrainingRows(key, said, group, x, reward, weight)
+
+
+def _lowered(keys: Keys, limit: np.uint64, most: int) -> np.uint64:
+    """The limit below which there are so many of the keys at most."""
+    below = keys[keys < limit]
+    return np.partition(below, most)[most] if len(below) > most else limit
 
 
 @dataclass(frozen=True)
 class TrainingFold(Fold):
     """Keeps the features and rewards of the logged slates, of a large log those of the rows with the smallest hashes.
 
-    columns: those of the features. key: the column that decides which rows are learnt from together, None: each alone.
+    The hashes are of what rows say, unless many say the same: then of their numbers. columns: those of the features.
+    key: the column that decides which rows are learnt from together, None: each alone.
     """
 
     columns: SlateColumns
@@ -133,24 +146,35 @@ class TrainingFold(Fold):
         state = TrainingState(numbers=self.numbers) if part is None else part
         if not len(batch):
             return state
-        contexts, key = batch.contexts, hashed(batch.row)
+        contexts, key, said = batch.contexts, hashed(batch.row), self._said(batch)
         slots, width = contexts.slots, self.columns.width(batch)
-        rows = np.flatnonzero(key < state.limit)
+        rows = np.flatnonzero((key < state.limit) | (said < state.said))
         x = self.columns.of_slates(contexts, rows, batch.slates[rows, :slots], slots, width)
         x = x.reshape(len(rows), slots, width)
-        found = TrainingRows(
-            key[rows], query_keys(batch, self.key)[rows], x, batch.reward[rows], 1 / batch.inclusion[rows]
-        )
+        group, weight = query_keys(batch, self.key)[rows], 1 / batch.inclusion[rows]
+        found = TrainingRows(key[rows], said[rows], group, x, batch.reward[rows], weight)
         return state + TrainingState((found,), len(batch), slots, width, numbers=self.numbers)
 
     def result(self, part: TrainingState) -> TrainingState:
         kept = part.cut()
-        rows, by_content = kept.rows, False
+        by_said, by_number = (kept.rows.take(np.flatnonzero(each)) for each in kept.sampled)
+        copies = sum(len(one) - len(np.unique(one.said)) for one in (by_said, by_number))
+        rows = by_number if 2 * len(by_said) < len(by_number) or copies > COPIES * len(by_said) else by_said
+        by_content = False
         if self.key is None:
             group = contents(rows.x)
             by_content = len(np.unique(group)) >= (1 - COPIES) * len(rows)  # else groups would be few and large
             rows = replace(rows, group=group) if by_content else rows
         return replace(kept, pieces=(rows.take(rows.order),), by_content=by_content)
+
+    def _said(self, batch: LogBatch) -> Keys:
+        """[n] hashes of what rows say of what was shown, its features included where these are read."""
+        said, found = row_contents(batch), batch.contexts.features
+        if FEATURES in self.columns.by and found is not None:
+            lines = found.first, batch.contexts.size, found.offsets, found.indices, found.values
+            said = said.copy()
+            with_numbers(said, batch.slates, feature_hashes(*lines, batch.contexts.candidates.shape[1]))
+        return said
 
 
 def query_keys(batch: LogBatch, key: str | None) -> Keys:
