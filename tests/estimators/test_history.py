@@ -30,8 +30,9 @@ def batches(rows: int = 800, each: int = 800) -> Iterator[LogBatch]:
         yield from log.batches(part)
 
 
-def state_of(fold: ArmRowsFold, some: Any) -> ArmRowsState:
-    state = None
+def state_of(fold: ArmRowsFold, some: Any, *, apart: bool = False) -> ArmRowsState:
+    """The rows of batches; equal ones apart, if so said."""
+    state = ArmRowsState(most=fold.most, different=None) if apart else None
     for batch in some:
         state = fold.add(state, batch)
     return fold.result(state)
@@ -56,7 +57,7 @@ def test_the_term_of_a_row_is_how_it_moves_the_model() -> None:
     """Each of some rows is counted twice, and all is learnt anew."""
     fold = ArmRowsFold(ARMS)
     [batch] = batches(4000, 4000)
-    state = state_of(fold, [batch])
+    state = state_of(fold, [batch], apart=True)
     [rows], found = state.pieces, learnt(state)
     terms = (found.terms(batch) @ [-1.0, 1.0])[np.argsort(hashed(batch.row), kind="stable")]  # as the rows are kept
     away, value = plain(found, state)
@@ -78,10 +79,11 @@ def test_a_large_log_is_learnt_from_in_bounded_memory() -> None:
     """The rows with the smallest hashes are kept, in whatever parts the log is read; all rows have terms."""
     fold = ArmRowsFold(ARMS, most=150)
     parts = [one.take(rows) for one in batches(each=50) for rows in np.array_split(np.arange(len(one)), 8)]
-    one = state_of(fold, parts)
-    left, right = state_of(fold, parts[:2]), state_of(fold, parts[2:])
+    one = state_of(fold, parts, apart=True)
+    left, right = state_of(fold, parts[:2], apart=True), state_of(fold, parts[2:], apart=True)
     other = fold.result(total(right, left))
-    every = np.sort(np.concatenate([state.key for state in (state_of(ArmRowsFold(ARMS), parts)).pieces]))
+    [all_rows] = state_of(ArmRowsFold(ARMS), parts, apart=True).pieces
+    every = np.sort(all_rows.key)
     for state in (one, other):
         [rows] = state.pieces
         assert sorted(rows.key.tolist()) == every[:150].tolist()
@@ -90,3 +92,24 @@ def test_a_large_log_is_learnt_from_in_bounded_memory() -> None:
     means = [np.concatenate([each.terms(batch) for batch in parts]) @ [-1.0, 1.0] for each in (whole, some)]
     error = means[0].std() / np.sqrt(len(means[0]))
     assert abs(means[1].mean() - means[0].mean()) < 2 * error
+
+
+@pytest.mark.parametrize("most", [120, 100])
+def test_equal_rows_are_one_so_that_another_order_learns_the_same(most: int) -> None:
+    """Of more rows than are kept, of which few differ; where too many do, their numbers choose."""
+    [whole] = batches(rows=4_000, each=4_000)
+    rows = len(whole)
+    shuffled = replace(whole.take(np.random.default_rng(3).permutation(rows)), row=whole.row)
+    pieces = [shuffled.take(some) for some in np.array_split(np.arange(rows), 9)]
+    states = [state_of(ArmRowsFold(ARMS, most=most), some) for some in ([whole], pieces)]
+    [first], [second] = (state.pieces for state in states)
+    assert len(state_of(ArmRowsFold(ARMS), [whole]).pieces[0]) == 113
+    assert rows > 1_000
+    if most > 113:
+        assert first.times.sum() == rows
+        assert first.weight == pytest.approx(second.weight)
+        terms = [learnt(state).terms(whole) for state in states]
+        assert terms[0] == pytest.approx(terms[1], rel=1e-9)
+    else:
+        assert first.times.tolist() == [1] * most
+        assert not np.array_equal(first.documents, second.documents)

@@ -21,7 +21,7 @@ from ..clicks.history import ClickedLists, ClickHistory, click_history
 from ..errors import AbilityError, ColumnError
 from ..language.formatting import percent
 from ..log.batch import Floats, Integers, LogBatch
-from ..log.hashing import hashed
+from ..log.hashing import hashed, hashes
 from ..log.source import Needs, Source, is_read_once
 from ..policies.by import By
 from ..running.executors import Executor, Progress, run
@@ -37,7 +37,7 @@ from the same rows, which is too small (measured: benchmarks/ab_tests.py)."""
 LEARNT_BY = "query"
 """The column by which the attraction of an item is learnt: it is the same wherever that is."""
 LEARNT_FROM = 200_000
-"""Rows to learn from: of a larger log those with the smallest hashes."""
+"""Different rows to learn from: of a log with more of them, rows with the smallest hashes of their numbers."""
 PAD = np.iinfo(np.int64).min
 _ALL = np.uint64(2**64 - 1)
 
@@ -46,12 +46,13 @@ _ALL = np.uint64(2**64 - 1)
 class ArmRows:
     """Rows of an A/B test.
 
-    key [n]: their hashes. arm [n]: who served. weight [n]: 1 / inclusion. reward [n]. sure [n]: whether all rankers
-    are sure of their lists. documents [n, 1 + a, k]: keys of what was shown, and of what the ranker of each arm shows,
-    PAD after the last. clicks [n, k].
+    key [n]: their hashes. times [n]: how many rows of the log each stands for. arm [n]: who served. weight [n]: the sum
+    of 1 / inclusion. reward [n]. sure [n]: whether all rankers are sure of their lists. documents [n, 1 + a, k]: keys
+    of what was shown, and of what the ranker of each arm shows, PAD after the last. clicks [n, k].
     """
 
     key: NDArray[np.uint64]
+    times: Integers
     arm: Integers
     weight: Floats
     reward: Floats
@@ -73,8 +74,8 @@ class ArmRows:
             sure &= certainly
         documents = [np.where(one >= 0, shown_keys(contexts, one, LEARNT_BY), PAD) for one in lists]
         clicks = np.zeros(lists[0].shape) if batch.clicks is None else batch.clicks[:, : contexts.slots]
-        known = hashed(batch.row), arms.arms(contexts), 1 / batch.inclusion, batch.reward, sure
-        return cls(*known, np.stack(documents, axis=1), clicks)
+        known = arms.arms(contexts), 1 / batch.inclusion, batch.reward, sure
+        return cls(hashed(batch.row), np.ones(len(batch), np.int64), *known, np.stack(documents, axis=1), clicks)
 
     def take(self, rows: NDArray[Any]) -> ArmRows:
         """Some of the rows."""
@@ -93,6 +94,19 @@ class ArmRows:
         wide = [vars(one if one.clicks.shape[1] == slots else one.padded(slots)).values() for one in parts]
         return ArmRows(*map(np.concatenate, zip(*wide, strict=True)))
 
+    def joined(self) -> ArmRows:
+        """Equal rows as one, whose key is of what they hold, in the order of the keys."""
+        held = self.documents, self.clicks + 0.0, self.arm, self.sure.astype(np.int64), self.reward + 0.0
+        every = (one.reshape(len(self), -1).view(np.int64) for one in (*held, self.weight / self.times))
+        keys, first, of = np.unique(hashes(np.hstack([*every])), return_index=True, return_inverse=True)
+        times = np.bincount(of, self.times, len(keys)).astype(np.int64)
+        return replace(
+            self.take(first),
+            key=keys,
+            times=times,
+            weight=np.asarray(np.bincount(of, self.weight, len(keys)), np.float64),
+        )
+
     def padded(self, slots: int) -> ArmRows:
         """The same with lists of so many slots."""
         more = (0, slots - self.clicks.shape[1])
@@ -102,29 +116,39 @@ class ArmRows:
 
 @dataclass(frozen=True)
 class ArmRowsState:
-    """Pieces of rows, of which those with a hash from `limit` on are dropped. odd: whether any row read is so."""
+    """Pieces of rows, of which those with a hash from `limit` on are dropped. odd: whether any row read is so.
+
+    different: pieces of all rows, equal ones as one; None if there are too many.
+    """
 
     pieces: tuple[ArmRows, ...] = ()
     odd: bool = False
     limit: np.uint64 = field(default=_ALL)
     most: int = LEARNT_FROM
+    different: tuple[ArmRows, ...] | None = ()
 
     def __add__(self, other: ArmRowsState) -> ArmRowsState:
         pieces, limit = (*self.pieces, *other.pieces), min(self.limit, other.limit)
-        both = ArmRowsState(pieces, self.odd or other.odd, limit, self.most)
-        return both.cut() if sum(map(len, pieces)) > 2 * self.most else both
+        different = None
+        if self.different is not None and other.different is not None:
+            different = (*self.different, *other.different)
+        both = ArmRowsState(pieces, self.odd or other.odd, limit, self.most, different)
+        return both.cut() if max(sum(map(len, one)) for one in (pieces, different or ())) > 2 * self.most else both
 
     def cut(self) -> ArmRowsState:
-        """The same with the rows of the smallest hashes only, in one piece."""
+        """The same with the rows of the smallest hashes only, and with different ones if they are few, in one piece."""
         rows, limit = ArmRows.of_parts(self.pieces), self.limit
         if len(rows) > self.most:
             limit = min(limit, np.partition(rows.key, self.most)[self.most])
-        return replace(self, pieces=(rows.take(rows.key < limit),), limit=limit)
+        different = ArmRows.of_parts(self.different).joined() if self.different else rows
+        few = bool(self.different) and len(different) <= self.most
+        kept = (rows.take(rows.key < limit),)
+        return replace(self, pieces=kept, limit=limit, different=(different,) if few else None)
 
 
 @dataclass(frozen=True)
 class ArmRowsFold(Fold):
-    """Keeps the rows of an A/B test, of a large log those with the smallest hashes."""
+    """Keeps the different rows of an A/B test; if they are too many, rows whose numbers have the smallest hashes."""
 
     arms: By
     most: int = LEARNT_FROM
@@ -141,15 +165,16 @@ class ArmRowsFold(Fold):
             return state
         self.arms.refuse_unknown(batch)
         rows = ArmRows.of(self.arms, batch)
-        return state + ArmRowsState((rows.take(rows.key < state.limit),), rows.odd, most=self.most)
+        different = None if state.different is None else (rows.joined(),)
+        return state + ArmRowsState((rows.take(rows.key < state.limit),), rows.odd, _ALL, self.most, different)
 
     def result(self, part: ArmRowsState) -> ArmRowsState:
         if not part.pieces:
             return part
         kept = part.cut()
-        (rows,) = kept.pieces
+        (rows,) = kept.different or kept.pieces
         in_order = np.argsort(rows.key, kind="stable")  # the same in whatever order they came
-        return replace(kept, pieces=(rows.take(in_order),))
+        return replace(kept, pieces=(rows.take(in_order),), different=None)
 
 
 class RareMeans(NamedTuple):
@@ -224,8 +249,9 @@ def history_of(arms: By, state: ArmRowsState) -> LearntHistory:
     if state.odd or not state.pieces:
         return LearntHistory(left_out="it needs clicks of 0 or 1 that add up to the reward")
     [rows], count = state.pieces, len(arms.policies)
-    keys, times = np.unique(rows.documents[:, 0][rows.documents[:, 0] != PAD], return_counts=True)
-    keys = keys[times >= SHOWN]
+    row, slot = np.nonzero(rows.documents[:, 0] != PAD)
+    keys, of = np.unique(rows.documents[row, 0, slot], return_inverse=True)
+    keys = keys[np.bincount(of, rows.times[row], len(keys)) >= SHOWN]
     lists, judged = _numbered(rows, keys)
     known = float(rows.weight[judged].sum() / rows.weight.sum())
     if known < LEAST_JUDGED:
