@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from offrank.cli.running import require
-from offrank.evaluation.gate import REQUIRED
+from offrank.findings.gate import REQUIRED
 from tests.cli.commands import call
 from tests.verbs.test_decisions import log
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from offrank.evaluation.gate import Gate
+from offrank.findings.gate import Gate
 from offrank.findings.verdict import Verdict
 from offrank.sums.estimate import Interval
 

@@ -1,180 +1,224 @@
-"""Whether rewards are clicks is decided row by row: equal totals say nothing."""
+"""Outcomes beside the reward, ratios of two of them, and guardrails."""
 
 from __future__ import annotations
 
-import html
+import itertools
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import offrank
+from offrank.errors import ColumnError, UsageError
+from tests.cli.commands import call
+from tests.verbs.test_ab_test import ARMS
+from tests.verbs.test_ab_test import columns as experiment
 
-ROWS = 2000
-ASKED: dict[str, Any] = {"target": "top(new)", "logging": "uniform", "estimators": ["ips", "snips", "ipm", "snipm"]}
-CODE = "clicks-not-reward"
+ROWS, LAW, TARGET = 900, "plackett_luce(weight)", "uniform"
 
 
-def log(clicked: np.ndarray, reward: np.ndarray | None, **more: Any) -> pa.Table:
-    """Two candidates, of which rows show 0 and 1 in turn; `new` prefers 0."""
-    rows = len(clicked)
-    columns: dict[str, Any] = {
-        "candidates": [[0, 1]] * rows,
-        "slate": [[row % 2] for row in range(rows)],
-        "clicks": clicked[:, None].tolist(),
-        "new": [[2.0, 1.0]] * rows,
+def logged(rows: int = ROWS, seed: int = 4) -> dict[str, Any]:
+    """Rankings drawn at random, their clicks, and what was ordered and paid, by 90 users."""
+    rng = np.random.default_rng(seed)
+    weight = 1 + rng.random((rows, 3))
+    slate = np.argsort(-np.log(weight) - rng.gumbel(size=weight.shape), axis=1)[:, :2]
+    clicks = (rng.random((rows, 2)) < (0.2 + 0.2 * slate) * [1.0, 0.7]).astype(int)
+    orders = rng.binomial(clicks.sum(axis=1), 0.6)
+    made = {"slate": slate.tolist(), "candidates": [[0, 1, 2]] * rows, "weight": weight.tolist()}
+    paid = orders * rng.uniform(5, 15, rows)
+    return {**made, "clicks": clicks.tolist(), "orders": orders, "paid": paid, "user": rng.integers(0, 90, rows)}
+
+
+def weights(made: dict[str, Any]) -> np.ndarray:
+    """The weight of each row for a uniform target, of Plackett-Luce's law written out."""
+    weight, slate = np.array(made["weight"]), np.array(made["slate"])
+    first, second = (np.take_along_axis(weight, slate[:, [slot]], axis=1)[:, 0] for slot in (0, 1))
+    total = weight.sum(axis=1)
+    return np.asarray(1 / 6 / (first / total * second / (total - first)))
+
+
+def evaluated(made: dict[str, Any], **how: Any) -> Any:
+    return offrank.evaluate(pa.table(made), TARGET, LAW, **{"estimators": ["ips", "snips"], "cluster": None, **how})
+
+
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_another_column_is_decided_as_if_it_were_the_reward(cluster: str | None) -> None:
+    made = logged()
+    both = evaluated(made, outcomes="paid", cluster=cluster)
+    alone = evaluated(made, columns={"reward": "paid"}, cluster=cluster)
+    assert both.outcomes["paid"].estimates == alone.estimates
+    assert both.outcomes["paid"].verdict == alone.verdict
+    assert both.outcomes["paid"].at(0.8).verdict == alone.at(0.8).verdict
+
+
+def test_the_reward_is_decided_as_if_nothing_stood_beside_it() -> None:
+    made = logged()
+    one, other = evaluated(made), evaluated(made, outcomes=["paid", "orders / clicks"], guardrails="paid > -1%")
+    assert other.estimates == one.estimates
+    assert other.verdict == one.verdict
+    assert other.metadata.diagnoses == one.metadata.diagnoses
+
+
+@pytest.mark.parametrize("cluster", [None, "user"])
+def test_a_ratio_divides_two_weighted_means_and_its_error_is_by_the_delta_method(cluster: str | None) -> None:
+    made = logged()
+    found = evaluated(made, outcomes={"rate": "orders / clicks"}, cluster=cluster, interval="normal").outcomes["rate"]
+    w, o, c = weights(made), made["orders"], np.array(made["clicks"]).sum(axis=1)
+    ratio, before = (w * o).sum() / (w * c).sum(), o.sum() / c.sum()
+    assert list(found.estimates.given) == [(TARGET, "snips")]
+    assert found["snips"].value == pytest.approx(ratio, rel=1e-12)
+    assert found.verdict.logged.value == pytest.approx(before, rel=1e-12)
+    moves = w * (o - ratio * c) / (w * c).mean() - (o - before * c) / c.mean()
+    of = made["user"] if cluster else np.arange(ROWS)
+    summed = np.bincount(of, weights=moves)
+    units = len(summed)
+    error = np.sqrt((summed**2).sum() * units / (units - 1)) / ROWS
+    assert found.verdict.difference.value == pytest.approx(ratio - before, rel=1e-9)
+    assert found.verdict.difference.standard_error == pytest.approx(error, rel=0.02 if cluster else 1e-9)
+
+
+def test_the_weights_of_a_ratio_are_tested_as_those_of_any_outcome() -> None:
+    made = logged()
+    found = evaluated(made, outcomes="orders / clicks")
+    assert found.outcomes["orders / clicks"]["snips"].mean_weight == found["snips"].mean_weight
+    wrong = {**made, "weight": (np.array(made["weight"]) ** 4).tolist()}
+    assert evaluated(wrong, outcomes="orders / clicks").outcomes["orders / clicks"].verdict.trust == "none"
+
+
+def test_an_ab_test_of_a_ratio_has_the_error_of_the_delta_method() -> None:
+    made, rng = experiment(1200), np.random.default_rng(2)
+    clicks = np.array(made["clicks"]).sum(axis=1)
+    made["orders"] = rng.binomial(clicks.astype(int), 0.5)
+    both = offrank.compare(pa.table(made), None, ARMS, outcomes="orders / clicks", cluster=None)
+    [found] = both.outcomes["orders / clicks"].metadata.ab_test.compared
+    value, variance = [], 0.0
+    for arm in ("B", "A"):
+        some = np.array(made["arm"]) == arm
+        o, c = made["orders"][some], clicks[some]
+        covariance, ratio = np.cov(o, c), o.mean() / c.mean()
+        value.append(ratio)
+        variance += (
+            (covariance[0, 0] - 2 * ratio * covariance[0, 1] + ratio**2 * covariance[1, 1]) / c.mean() ** 2 / some.sum()
+        )
+    assert found.means.value == pytest.approx(value[0] - value[1], abs=1e-12)
+    assert found.means.standard_error == pytest.approx(np.sqrt(variance), rel=1e-9)
+
+
+def test_a_guardrail_is_judged_by_both_ends_of_its_interval() -> None:
+    made = logged(4000)
+    change = evaluated(made, outcomes="paid").outcomes["paid"].verdict.relative
+    low, high = 100 * change.low, 100 * change.high
+    assert low < high - 0.2
+    rails = {
+        f"paid > {low - 1:.2f}%": "holds",
+        f"paid > {low + 0.1:.2f}%": "not shown",
+        f"paid > {high + 1:.2f}%": "broken",
     }
-    if reward is not None:
-        columns["reward"] = reward
-    return pa.table({**columns, **more})
-
-
-def items(rows: int = ROWS) -> np.ndarray:
-    return np.arange(rows) % 2
-
-
-def clicks(rows: int = ROWS) -> np.ndarray:
-    """Six of ten rows with either item."""
-    return (np.arange(rows) // 2 % 10 < 6).astype(float)
-
-
-def codes(result: Any, estimator: str) -> set[str]:
-    return {one.code for one in result[estimator].warnings}
-
-
-def test_rewards_of_the_same_total_on_other_rows_are_no_clicks() -> None:
-    moved = np.roll(clicks(), 2)
-    result = offrank.evaluate(log(clicks(), moved), **ASKED)
-    assert moved.sum() == clicks().sum()
-    assert CODE in codes(result, "ipm")
-    assert CODE in codes(result, "snipm")
-    assert CODE not in codes(result, "ips")
-    assert result.verdict.estimator in ("ips", "snips")
-    assert result.metadata.unit == "per impression"
-    assert result.metadata.logged is None
-
-
-def test_clicks_are_not_told_for_a_reward_that_the_target_never_earns() -> None:
-    clicked, reward = clicks() * (items() == 0), clicks() * (items() == 1)
-    result = offrank.evaluate(log(clicked, reward), **ASKED)
-    assert clicked.sum() == reward.sum()
-    assert result["ips"].value == 0
-    assert result["ipm"].value == 0.6
-    assert CODE in codes(result, "ipm")
-    assert result.verdict.estimator in (None, "ips", "snips") or CODE in {one.code for one in result.verdict.reasons}
-
-
-@pytest.mark.parametrize("rows", [1, 2])
-def test_one_row_is_enough(rows: int) -> None:
-    reward = clicks()
-    reward[:rows] = (0.25, 1.75)[:rows]
-    assert CODE in codes(offrank.evaluate(log(clicks(), reward), **ASKED), "ipm")
-
-
-def test_rewards_that_are_clicks_or_missing_are_no_other_outcome() -> None:
-    for reward in (clicks(), None):
-        result = offrank.evaluate(log(clicks(), reward), **ASKED)
-        assert CODE not in codes(result, "ipm")
-        assert result.metadata.unit == "clicks per impression"
-        assert result["ipm"].value == pytest.approx(0.6)
-
-
-def test_rewards_alone_are_not_called_clicks() -> None:
-    without = log(clicks(), clicks()).drop_columns(["clicks"])
-    result = offrank.evaluate(without, **{**ASKED, "estimators": ["ips", "snips"]})
-    assert result.metadata.unit == "per impression"
-    assert result["ips"].value == pytest.approx(0.6)
-    nothing = without.set_column(without.column_names.index("reward"), "reward", pa.array(np.zeros(ROWS)))
-    assert offrank.evaluate(nothing, **{**ASKED, "estimators": ["ips"]}).metadata.unit == "per impression"
-
-
-@pytest.mark.parametrize(("away", "said"), [(0.9e-6, False), (1.1e-6, True)])
-def test_rounding_is_no_difference(away: float, said: bool) -> None:
-    result = offrank.evaluate(log(0.3 * clicks(), 0.3 * clicks() * (1 + away)), **ASKED)
-    assert (CODE in codes(result, "ipm")) == said
-
-
-def test_the_order_of_a_sum_is_no_difference() -> None:
-    """.1 + .2 + .3 is .6 and a last digit more, or not, by the order."""
-    rows = 400
-    table = pa.table(
-        {
-            "candidates": [[0, 1, 2]] * rows,
-            "slate": [[[0, 1, 2], [1, 2, 0], [2, 0, 1]][row % 3] for row in range(rows)],
-            "clicks": [[[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]][row % 2] for row in range(rows)],
-            "reward": [0.1 + (0.2 + 0.3), 0.1 + 0.2 + 0.3] * (rows // 2),
-        }
-    )
-    asked = {"target": "uniform", "logging": "uniform", "estimators": ["ips", "ipm"]}
-    assert CODE not in codes(offrank.evaluate(table, **asked), "ipm")
-
-
-def test_each_group_knows_its_own_outcome() -> None:
-    clicked = clicks()
-    reward, group = clicked.copy(), np.repeat(["same", "moved", "none"], [800, 600, 600])
-    reward[800:1400] = np.roll(clicked[800:1400], 2)
-    reward[1400:] = 0
-    result = offrank.evaluate(log(clicked, reward, arm=group.tolist()), **ASKED, by="arm")
-    assert reward[800:1400].sum() == clicked[800:1400].sum()
-    assert {name: CODE in codes(result.groups[name], "ipm") for name in ("same", "moved", "none")} == {
-        "same": False,
-        "moved": True,
-        "none": True,
+    rails |= {
+        f"paid < {high + 1:.2f}%": "holds",
+        f"paid < {high - 0.1:.2f}%": "not shown",
+        f"paid < {low - 1:.2f}%": "broken",
     }
-    assert CODE in codes(result, "ipm")
+    for rail, state in rails.items():
+        [one] = evaluated(made, guardrails=rail).guardrails
+        assert (one.state, one.passes) == (state, state == "holds"), rail
 
 
-def test_states_know_it_too(tmp_path: Path) -> None:
-    """Each day's totals differ, those of both days do not; and the other way around."""
-    clicked = clicks(400)
-    first, second = clicked.copy(), clicked.copy()
-    first[:2], second[:2] = 0.0, 2.0
-    paths = []
-    for day, reward in (("first", first), ("second", second)):
-        table = log(clicked, reward, query=[f"{day}{row}" for row in range(400)])
-        offrank.evaluate(table, **ASKED, state=tmp_path / f"{day}.state")
-        paths.append(tmp_path / f"{day}.state")
-    assert first.sum() + second.sum() == 2 * clicked.sum()
-    assert CODE in codes(offrank.merge(paths), "ipm")
+def test_a_bound_in_units_is_held_against_the_difference() -> None:
+    made = logged(4000)
+    away = evaluated(made, outcomes="paid").outcomes["paid"].verdict.difference
+    [one] = evaluated(made, guardrails=f"paid > {away.low - 0.01:.4f} units").guardrails
+    assert (one.state, one.change) == ("holds", away)
 
 
-FIRST = "In clicks, not in the log's reward: "
-RICH: dict[str, Any] = {"target": "top(new)", "logging": "uniform"}
+def test_several_guardrails_hold_together() -> None:
+    made = logged()
+    rails = ["paid > -50%", "orders > -50%", "orders / clicks > -50%"]
+    found = evaluated(made, guardrails=rails)
+    assert [one.guardrail.outcome for one in found.guardrails] == ["paid", "orders", "orders / clicks"]
+    assert [one.change for one in found.guardrails] == [
+        found.outcomes[name].at(1 - 0.05 / 3).verdict.relative for name in found.outcomes
+    ]
 
 
-def earning() -> pa.Table:
-    """Item 0, which `new` shows, is clicked by 9 of 10 and earns 0.2 on average; item 1 by 3, and earns 0.8."""
-    rate = np.where(items() == 0, 9, 3)
-    place = np.arange(ROWS) // 2 % 10
-    return log((place < rate).astype(float), np.where(items() == 0, place < 2, 4.0 * (place < 2)))
+def test_a_guardrail_vetoes_a_ranking_that_is_better() -> None:
+    made = logged(4000)
+    rare = np.array(made["weight"]).argmin(axis=1) == np.array(made["slate"])[:, 0]
+    made["late"] = 1.0 + 9 * rare  # what is seldom shown is slow
+    better = evaluated(made, columns={"reward": "orders"}, guardrails="late < 1%")
+    assert better.meets("not-worse", "90%") is False
+    assert evaluated(made, columns={"reward": "orders"}).meets("not-worse", "90%")
+    assert evaluated(made, columns={"reward": "orders"}, guardrails="late < 90%").meets("not-worse", "90%")
 
 
-@pytest.mark.parametrize("asked", [["ipm"], ["ipm", "snipm"], ["ips", "ipm"]])
-def test_an_answer_in_clicks_says_so_first(asked: list[str], tmp_path: Path) -> None:
-    result = offrank.evaluate(earning(), estimators=asked, **RICH)
-    in_clicks = "ips" not in asked
-    answer = str(result).split("\n\n")[1]
-    result.save_html(tmp_path / "page.html")
-    page = html.unescape((tmp_path / "page.html").read_text())
-    assert result.verdict.decision == ("better" if in_clicks else "worse")
-    assert answer.startswith(f"{FIRST}Better" if in_clicks else "Worse")
-    assert str(result.verdict).startswith(f"{FIRST}better" if in_clicks else "worse")
-    assert result.to_dict()["verdicts"]["top(new)"]["outcome"] == ("clicks" if in_clicks else "reward")
-    assert (FIRST in page) is in_clicks
+def test_days_merge_with_their_outcomes(tmp_path: Path) -> None:
+    made, files = logged(), []
+    for day, start in enumerate((0, 450)):
+        part = {name: values[start : start + 450] for name, values in made.items()}
+        pq.write_table(pa.table(part), files.append(tmp_path / f"{day}.parquet") or files[-1])
+    asked = {"estimators": ["snips"], "outcomes": ["paid", "rate=orders / clicks"], "guardrails": ["paid > -10%"]}
+    for at, file in enumerate(files):
+        offrank.compare(str(file), TARGET, LAW, state=tmp_path / f"{at}.state", **asked)
+    merged = offrank.merge(str(tmp_path / "*.state"))
+    whole = offrank.compare([*map(str, files)], TARGET, LAW, state=tmp_path / "whole.state", **asked)
+    assert list(merged.outcomes) == ["paid", "rate"]
+    for name in merged.outcomes:
+        mine, theirs = (one.outcomes[name].comparisons[0].verdict.difference for one in (merged, whole))
+        assert mine.value == pytest.approx(theirs.value, rel=1e-12)
+        assert mine.low == pytest.approx(theirs.low, rel=1e-9)
+    assert [one.state for one in merged.guardrails] == [one.state for one in whole.guardrails]
 
 
-def test_a_comparison_in_clicks_says_so_first() -> None:
-    result = offrank.compare(earning(), estimators="ipm", baseline="logged", **RICH)
-    winner, said = str(result).split("\n\n")[1:3]
-    assert winner.startswith(f"{FIRST}Winner: top(new)")
-    assert said.startswith(f"{FIRST}Better")
-    assert result.to_dict()["comparisons"][0]["outcome"] == "clicks"
+@pytest.mark.parametrize(
+    ("how", "kind", "said"),
+    [
+        ({"outcomes": "nope"}, ColumnError, "no column 'nope'"),
+        ({"outcomes": "a / b / c"}, UsageError, "'a / b / c' is no outcome"),
+        ({"outcomes": ["x=paid", "x=orders"]}, UsageError, "two outcomes are called 'x'"),
+        ({"guardrails": "paid"}, UsageError, "'paid' is no guardrail"),
+        ({"guardrails": "paid > -1"}, UsageError, "has no unit"),
+        ({"guardrails": "paid > much%"}, UsageError, "is no guardrail"),
+        ({"outcomes": "paid", "estimators": "ipm"}, UsageError, "weighs the outcome `paid`"),
+        ({"outcomes": "orders / clicks", "estimators": "ips"}, UsageError, "divides by its weights: snips"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_in_one_sentence(how: dict[str, Any], kind: type[Exception], said: str) -> None:
+    with pytest.raises(kind, match=said.replace("(", r"\(")):
+        evaluated(logged(60), **how)
 
 
-def test_clicks_that_are_the_reward_need_no_word() -> None:
-    for reward in (None, clicks()):
-        result = offrank.evaluate(log(clicks(), reward), estimators="ipm", **RICH)
-        assert FIRST not in str(result)
-        assert result.verdict.outcome == "reward"
+def test_the_command_line_decides_and_vetoes(tmp_path: Path) -> None:
+    pq.write_table(pa.table(logged(4000)), log := tmp_path / "log.parquet")
+    json_file = tmp_path / "result.json"
+    given = [
+        "evaluate",
+        log,
+        "--target",
+        TARGET,
+        "--logging",
+        LAW,
+        "--outcome",
+        "rate=orders / clicks",
+        "--json",
+        json_file,
+    ]
+    found = call(*given, "--guardrail", "paid > 50%", "--require", "not-worse", "--margin", "90%")
+    assert found.exit_code == 3
+    assert "Broken: the guardrail paid > 50%" in " ".join(found.stdout.split())
+    assert "the guardrail 'paid > 50%' is 'broken' of uniform" in found.stderr
+    told = json.loads(json_file.read_text(encoding="utf-8"))
+    assert list(told["outcomes"]) == ["rate", "paid"]
+    assert told["guardrails"][0]["state"] == "broken"
+
+
+def test_order_and_company_of_outcomes_do_not_matter() -> None:
+    made = logged()
+    every = [
+        evaluated(made, outcomes=list(order)).outcomes["paid"]["snips"]
+        for order in itertools.permutations(["paid", "orders", "clicks"])
+    ]
+    assert all(one == every[0] for one in every)

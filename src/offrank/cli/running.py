@@ -27,7 +27,7 @@ from .options import arguments, source
 from .pace import Pace
 from .streams import echo, place_of
 
-gates = Later("..evaluation.gate", __package__)
+gates = Later("..findings.gate", __package__)
 
 FAILED = 3
 """The exit code of a gate that is closed, as of --strict."""
@@ -69,7 +69,7 @@ def gate(result: Any, options: dict[str, Any]) -> None:
     if required is not None and not result.meets(required, margin):
         asked = gates.Gate.of(required, margin)
         said = "; ".join(f"{name} is {asked.said(one)}" for name, one in result.decisions.items())
-        said = said or "nothing was decided"
+        said = "; ".join([said or "nothing was decided", *(one.said for one in result.guardrails if not one.passes)])
         more = "" if margin is None else f" --margin {margin}"
         echo(f"not passed: --require {required}{more} asks for a sound verdict; {said}", err=True)
         sys.exit(FAILED)

@@ -63,14 +63,19 @@ _METAVARS = {
     "score": "SCORE",
     "metrics": "METRIC",
     "labels": "COLUMN",
+    "outcomes": "[NAME=]COLUMN",
+    "guardrails": "'NAME > -1%'",
 }
 _FLAGS = {"estimators": ("-e", "--estimator"), "metrics": ("-m", "--metric"), "path": ("-o",), "rankers": ("--ranker",)}
+_FLAGS |= {"outcomes": ("--outcome",), "guardrails": ("--guardrail",)}
 _SEVERAL: dict[str, Callable[[Any], Any] | None] = {
     "target": from_text.named_policies,
     "estimators": from_text.some_estimators,
     "metrics": split_all,
     "score": None,
     "rankers": None,
+    "outcomes": None,
+    "guardrails": None,
 }
 """Options that may be given several times, and what makes one value of their texts."""
 _WRITTEN: dict[str, Any] = {"type": FILE, "callback": writable}

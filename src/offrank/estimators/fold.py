@@ -23,7 +23,7 @@ from ..sums.sampled import row_contents
 from . import _kernels, _kernels_slots
 from .base import Estimator, Terms, refuse_impossible, terms_of
 from .effective_size import EffectiveSizeTerms
-from .layout import BLOCKS, CLICKS, CONTROL, REWARD, ROWS, SLOTS, Layout, by_history, of_arm, times_control
+from .layout import BLOCKS, CLICKS, CONTROL, PER, REWARD, ROWS, SLOTS, Layout, by_history, of_arm, times_control
 
 LARGEST = 1e150
 """Largest value or weight of a row whose square can be summed. Values below its inverse count as zero."""
@@ -58,14 +58,19 @@ class TermsFold(Fold):
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
         for pair in layout.pairs:
             target, estimator, *_ = pair
-            if estimator in lenient:
-                found: Terms = lenient[estimator](batch, logging, propensities(target, batch))
-            else:
-                found = terms_of(estimator, batch, self.logging, target)
+            terms = lenient.get(estimator)
+            found: Terms = (
+                terms(batch, logging, propensities(target, batch))
+                if terms
+                else terms_of(estimator, batch, self.logging, target)
+            )
             named[pair.value], named[pair.weight] = found.value, found.weight
             every.append(found)
             for name, one in pair.drawn.items():
                 named[name] = terms_of(one, batch, self.logging, target).value
+        if layout.ratio:
+            named[PER] = batch.numbers[PER]
+            self._divided(named)
         if layout.arms is not None:
             self._arms(named, batch, layout.arms)
         if layout.control is not None:
@@ -86,6 +91,11 @@ class TermsFold(Fold):
         codes = batch.dependent(self.clusters) | ({SAID: row_contents(batch)} if self.draws_rows else {})
         return self.sums.add(part, Sample(values.T, batch.row, codes, summed, groups))
 
+    def _divided(self, named: ByName) -> None:
+        """Fill the columns by whose sums those of an outcome are divided that is a ratio of two means."""
+        for pair in self.layout.pairs:
+            named[pair.per] = named[pair.weight] * named[PER]
+
     def _arms(self, named: ByName, batch: LogBatch, served: By) -> None:
         """Fill the columns of the arms, and of what is learnt of them."""
         layout = self.layout
@@ -94,7 +104,7 @@ class TermsFold(Fold):
             refuse_impossible(batch, np.isneginf(own.log_prob), own)
         arms = served.arms(batch.contexts)
         for arm in range(layout.served_by):
-            for column in (ROWS, REWARD, CLICKS):
+            for column in layout.of_rows:
                 named[of_arm(arm, column)] = (arms == arm) * named[column]
         if layout.history is not None:
             for arm, terms in enumerate(layout.history.terms(batch).T):

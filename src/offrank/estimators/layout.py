@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ROWS, REWARD, CLICKS = "rows", "reward", "clicks"
 """Columns of a sample: one per row, and the outcomes as logged, called as estimators call them."""
+PER = "per"
+"""What an outcome is divided by that is a ratio of two means."""
 CONTROL, SLOTS = "control", "slots"
 """Columns of a control, and in blocks of slots of how many a row has there."""
 TOGETHER = 10
@@ -72,7 +74,8 @@ def columns_without_moments(slotted: Sequence[bool]) -> NamedColumns:
 class TargetPair(NamedTuple):
     """A target and an estimator, their number among all pairs, and the names of their columns.
 
-    value, weight: of each row. slot_value, slot_weight: in each block of slots. drawn: values by draws from the
+    value, weight: of each row; per: the weight times what the outcome is divided by. slot_value, slot_weight: in each
+    block of slots. drawn: values by draws from the
     posterior of the estimator's model. outcome: REWARD or CLICKS, which it estimates. weighted: how it weights the
     logged ones, and plain: without a bound; None where it does not.
     """
@@ -84,6 +87,7 @@ class TargetPair(NamedTuple):
     number: int
     value: Name
     weight: Name
+    per: Name
     slot_value: Name
     slot_weight: Name
     drawn: Mapping[Name, Estimator]
@@ -117,6 +121,8 @@ class Layout:
 
     references: estimators added implicitly, which therefore reject no row. arms: which ranker served a row, if known.
     control: a column that was known before the impression. history: what was learnt of the clicks of an experiment.
+    ratio: whether the outcome is a ratio of two means, whose columns are PER, and that of each pair and arm.
+    divisor: the column by which a sum of the outcome is divided. of_rows: the columns of a row as logged.
     """
 
     targets: tuple[Policy, ...]
@@ -126,6 +132,9 @@ class Layout:
     arms: By | None = None
     control: str | None = None
     history: ArmsHistory | None = None
+    ratio: bool = False
+    divisor: Name = field(init=False, compare=False, repr=False)
+    of_rows: tuple[Name, ...] = field(init=False, compare=False, repr=False)
     pairs: tuple[TargetPair, ...] = field(init=False, compare=False, repr=False)
     places: dict[tuple[Policy, Estimator], TargetPair] = field(init=False, compare=False, repr=False)
     columns: NamedColumns = field(init=False, compare=False, repr=False)
@@ -140,14 +149,17 @@ class Layout:
             value, weight = f"value {number}", f"weight {number}"
             draws = () if kind.model is None else estimator.drawn
             drawn: dict[Name, Estimator] = {f"{value} by draw {at}": one for at, one in enumerate(draws)}
-            names = value, weight, f"{value} in slots", f"{weight} in slots"
+            names = value, weight, f"{PER} {number}", f"{value} in slots", f"{weight} in slots"
             pairs.append(TargetPair(target, estimator, weighted, plain, number, *names, drawn, kind.outcome))
         put = partial(object.__setattr__, self)
         put("pairs", tuple(pairs))
         put("places", {(one.target, one.estimator): one for one in pairs})
         put("rewards", (REWARD, CLICKS, *(one.value for one in pairs)))
-        once = [ROWS, REWARD, CLICKS, *(name for one in pairs for name in (one.value, one.weight))]
+        put("divisor", PER if self.ratio else ROWS)
+        put("of_rows", (ROWS, REWARD, CLICKS, *([PER] if self.ratio else [])))
+        once = [*self.of_rows, *(name for one in pairs for name in (one.value, one.weight))]
         once += [name for one in pairs for name in one.drawn]
+        once += [one.per for one in pairs] if self.ratio else []
         once += [] if self.arms is None else self._of_arms
         once += [] if self.control is None else self._of_control(self.controlled)
         slotted = self.slotted if self.per_slot else []
@@ -202,7 +214,7 @@ class Layout:
     def _of_arms(self) -> list[Name]:
         """The columns of arms, and of what is learnt of them."""
         arms = range(self.served_by)
-        found = [of_arm(arm, column) for arm in arms for column in (ROWS, REWARD, CLICKS)]
+        found = [of_arm(arm, column) for arm in arms for column in self.of_rows]
         return found + ([] if self.history is None else [by_history(arm) for arm in arms])
 
     @property
@@ -233,15 +245,16 @@ class Layout:
         compared = [[0, *others]] if len(self.targets) <= TOGETHER else [[0, other] for other in others]
         for number in range(each) if others else ():
             found += [tuple(every[number + each * target] for target in some) for some in compared]
-        named = [[name for one in some for name in (one.value, one.weight)] for some in found]
+        names = ("value", "weight", "per") if self.ratio else ("value", "weight")
+        named = [[getattr(one, name) for one in some for name in names] for some in found]
         if self.arms is not None and self.served_by <= TOGETHER:
             named.append(self._of_arms)
         for some in named:
-            yield ROWS, REWARD, CLICKS, *some, *([] if self.control is None else self._of_control(some))
+            yield *self.of_rows, *some, *([] if self.control is None else self._of_control(some))
 
     def arm_mean(self, arm: int, outcome: Name) -> Mean:
         """The mean of the rows that an arm served. outcome: REWARD or CLICKS."""
-        return ratio(of_arm(arm, outcome), of_arm(arm, ROWS))
+        return ratio(of_arm(arm, outcome), of_arm(arm, self.divisor))
 
     def history_mean(self, arm: int) -> Mean:
         """The mean of what the model of the history of clicks says of an arm."""
@@ -249,4 +262,4 @@ class Layout:
 
     def logged(self, estimator: Estimator) -> Mean:
         """The mean of the logging policy, in the outcome that the estimator estimates."""
-        return ratio(estimator.kind.outcome, ROWS)
+        return ratio(estimator.kind.outcome, self.divisor)

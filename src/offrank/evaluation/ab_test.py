@@ -151,13 +151,13 @@ class ArmsPair:
     @property
     def anchor(self) -> Interval:
         """The difference of means, with Welch's error where rows are independent, else by clusters."""
-        return welch_difference(self.summary, *self.means)
+        return welch_difference(self.summary, self.arms, self.means)
 
     @property
     def plain(self) -> Interval:
         """The difference of means as it is without a control."""
         one, other = (self.summary.layout.arm_mean(arm, REWARD) for arm in self.arms)
-        return welch_difference(self.summary, one, other)
+        return welch_difference(self.summary, self.arms, (one, other))
 
     def pooled(self) -> PooledSteps:
         """The estimators, what assumes least first, and what they say together."""
@@ -301,21 +301,22 @@ def of_control(summary: Counts) -> tuple[Caution, ...]:
     return cautions_for(ControlEvidence(column=layout.control, arms=layout.arms.column, away=found))
 
 
-def welch_difference(summary: Counts, one: Mean, other: Mean) -> Interval:
+def welch_difference(summary: Counts, places: tuple[int, int], means: Sides) -> Interval:
     """The difference of the means of two arms; of independent rows with Welch's error, which divides by n - 1 each.
 
     With a control that of the rewards less its slope times it, as fixed: tea-tasting and Deng and others (2013).
     """
-    found, sums = summary.inference.difference(one, other), summary.sums
+    found, sums = summary.inference.difference(*means), summary.sums
     sampled = sums.squares[ROWS] != sums.total[ROWS]
-    if sampled or any(summary.inference.widest(mean).clusters is not None for mean in (one, other)):
+    if sampled or any(summary.inference.widest(mean).clusters is not None for mean in means):
         return found
     variance = 0.0
-    for mean in (one, other):
-        rows = float(sums.total[mean.shares[0]])
+    for arm, mean in zip(places, means, strict=True):
+        rows = float(sums.total[of_arm(arm, ROWS)])
         if not rows > 1:
             return replace(found, low=-math.inf, high=math.inf, standard_error=math.inf)
-        variance += sums.moments.variation(_in_arm(mean, sums)) / (rows - 1) / rows
+        divided = float(sums.total[mean.shares[0]]) / rows  # 1, but of a ratio of two means
+        variance += sums.moments.variation(_in_arm(mean, sums)) / (rows - 1) / rows / divided**2
     error = math.sqrt(variance)
     stretch = error / found.standard_error if found.standard_error > 0 else 1.0
     low, high = (found.value + stretch * (end - found.value) for end in (found.low, found.high))

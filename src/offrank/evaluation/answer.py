@@ -149,7 +149,8 @@ def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass
         else:
             families[repr(one)] = family(one, plan.trained.curve)
     known = question.by, plan.trained
-    return Pass(plan.targets, plan.logging, families, spec, *known, picks=picks, control=question.control)
+    job = Pass(plan.targets, plan.logging, families, spec, *known, picks=picks, control=question.control)
+    return job if question.scorecard is None else replace(job, scorecard=question.scorecard)
 
 
 def _learnt(plan: Plan, question: Question, source: Source, clusters: Sequence[str]) -> Plan:

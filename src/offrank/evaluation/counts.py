@@ -16,6 +16,7 @@ from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize
 from ..estimators.layout import CONTROL, MARKS, REWARD, ROWS, SLOTS, Layout, Marks, TargetPair, of_arm
 from ..estimators.no_overlap import no_overlap, with_bound
+from ..estimators.unseen_rewards import rare_evidence, with_unseen_rewards
 from ..findings import cautions_for, explained, has_cause
 from ..findings.reasons import Facts
 from ..findings.row import NO_NUMBER, Row
@@ -29,7 +30,6 @@ from ..sums.estimate import FEW_EFFECTIVE, Caution, Design, Estimate, Interval
 from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
 from ..sums.named_sums import ByName, Sums
 from .provenance import NOTHING, Provenance
-from .unseen_rewards import rare_evidence, with_unseen_rewards
 
 POWER = 0.8
 """The power at which a detectable difference is reported."""
@@ -119,7 +119,8 @@ class Counts:
         made = self._number(mean, self.inference.interval(mean), at, None if clusters is None else clusters.column)
         if weighed is None:
             return made
-        return replace(made, ess=self.effective_sizes.impressions(at, weighed, made.standard_error))
+        error = math.inf if self.layout.ratio else made.standard_error
+        return replace(made, ess=self.effective_sizes.impressions(at, weighed, error))
 
     def _refusal(self, at: TargetPair, estimator: Estimator) -> NoOverlapError:
         cancelled = bool(self.sums.squares[at.weight] > 0)
@@ -127,7 +128,7 @@ class Counts:
 
     def _number(self, mean: Mean, earned: Interval, at: TargetPair, cluster: str | None) -> Estimate:
         """Return a mean with its interval and its difference to the log, as an estimate of which nothing is checked."""
-        ends, away = (earned.low, earned.high), self.inference.difference(mean, ratio(at.outcome, ROWS))
+        ends, away = (earned.low, earned.high), self.inference.difference(mean, ratio(at.outcome, self.layout.divisor))
         made = Estimate(earned.value, *ends, earned.standard_error, self.sums.n, difference=away)
         return replace(made, cluster=cluster, checked=False)
 
@@ -188,9 +189,10 @@ class Counts:
     def _with_weights(self, row: Row, at: TargetPair, weighed: Weighted) -> Row:
         """Add what is known of the weights to an estimate, and what findings read of them."""
         mean_weight = self._alone.interval(ratio(at.weight, ROWS)) if weighed.normalised else None
+        error = math.inf if self.layout.ratio else row.estimate.standard_error  # of a ratio it is of no reward
         estimate = replace(
             row.estimate,
-            ess=self.effective_sizes.impressions(at, weighed, row.estimate.standard_error),
+            ess=self.effective_sizes.impressions(at, weighed, error),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.sums.largest[at.weight] / self.sums.total[at.weight]),
             tail_index=tail_index(self.folded["largest"].values[at.number], self.sums.n),
@@ -327,6 +329,10 @@ class Counts:
         at = self.columns(target, estimator)
         if estimator.kind.normalisation == "control":
             found = with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
+        elif self.layout.ratio and estimator.kind.weighs != "logged":
+            found = ratio(at.value, at.per)
+        elif self.layout.ratio:
+            found = self.layout.logged(estimator)
         elif estimator.kind.normalisation == "slot":
             found = mean_by_block(at.slot_value, at.slot_weight, SLOTS, ROWS)
         else:

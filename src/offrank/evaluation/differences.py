@@ -10,6 +10,7 @@ from functools import cached_property
 from ..checks.log_problems import OF_ROWS, of_rows
 from ..errors import SupportError, UsageError
 from ..estimators.base import Estimator
+from ..estimators.unseen_rewards import rare_evidence
 from ..findings import cautions_for, has_cause
 from ..findings.reasons import Facts
 from ..findings.row import Row
@@ -20,7 +21,6 @@ from ..sums.mean import Mean
 from .ab_test import ArmsPair
 from .candidates import Rows, span
 from .counts import Counts
-from .unseen_rewards import rare_evidence
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..bounds.ends import NamedBounds
 from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
+from ..findings.gate import Gate, Required
 from ..findings.verdict import Verdict
 from ..frames import Given, Tabular, plain
 from ..language.assumptions import in_words
@@ -18,8 +19,10 @@ from ..policies.base import Policy
 from ..policies.registry import policy as named_policy
 from ..sums.estimate import Caution, Estimate, PlacedCaution, cautions
 from .differences import Difference
-from .gate import Gate, Required
 from .metadata import ResultMetadata
+
+if TYPE_CHECKING:
+    from ..findings.guardrails import Guarded
 
 NOT_CHECKED = "Numbers alone: the log was not checked. `evaluate` checks it, and says what follows."
 _SHOWN = (
@@ -154,6 +157,8 @@ class ResultData(EstimatesByGroup):
     comparisons: tuple[Difference, ...] = ()
     winner: str | None = None
     cumulative: Mapping[str, Estimates] = field(default_factory=dict)
+    outcomes: Mapping[str, Self] = field(default_factory=dict)
+    guardrails: tuple[Guarded, ...] = ()
 
     headings = (
         *("status", "title", "target", "against", "estimator", "group", "relative", "difference", "value", "truth"),
@@ -171,7 +176,14 @@ class ResultData(EstimatesByGroup):
         if self.bounds:
             every = (self.bounds, *self.group_bounds.values())
             facts |= {"bounds": [one.to_dict() for named in every for each in named.values() for one in each]}
+        if self.outcomes:
+            facts |= {"outcomes": {name: one._decided() for name, one in self.outcomes.items()}}
+            facts |= {"guardrails": [one.to_dict() for one in self.guardrails]}
         return facts
+
+    def _decided(self) -> dict[str, Any]:
+        """Return what is decided of an outcome beside the reward, as plain values."""
+        return {"unit": self.metadata.unit} | {name: verdict_row(one) for name, one in self.decisions.items()}
 
     @property
     def trustworthy(self) -> bool:
@@ -213,7 +225,7 @@ class ResultData(EstimatesByGroup):
         return {} if self.metadata.kind == "check" else dict(self.verdicts)
 
     def meets(self, required: Required, margin: str | float | None = None) -> bool:
-        """Whether a gate may let all targets pass, each with sound trust.
+        """Whether a gate may let all targets pass, each with sound trust, and all guardrails with it.
 
         Parameters:
             required: "better": the interval of the difference is above 0. "not-worse": it is above minus the margin.
@@ -232,7 +244,7 @@ class ResultData(EstimatesByGroup):
             False
         """
         gate, every = Gate.of(required, margin), self.decisions.values()
-        return bool(every) and all(map(gate.passes, every))
+        return bool(every) and all(map(gate.passes, every)) and all(one.passes for one in self.guardrails)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain lists, dicts and numbers (None for unknown values).

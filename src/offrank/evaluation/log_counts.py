@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from .refutation import judged_group, judged_log
 from .release_rule import released
 from .result import Result, Side
 
+if TYPE_CHECKING:
+    from ..estimators.outcomes import Outcome
+
 MOST_STEPS = 14
 """The most days up to which estimates are made of all rows before."""
 
@@ -43,7 +46,8 @@ class LogCounts:
     """The counts of a log: they give all numbers at any level, and the difference of any two targets.
 
     job: the pass that counted them. whole, groups: results of the folds. known, designs: as in `Counts`.
-    where: the log in words. copies: a lower bound of the share of rows that are copies of others.
+    where: the log in words. copies: a lower bound of the share of rows that are copies of others. outcomes: of the same
+    rows, for each outcome beside the reward.
     """
 
     job: Pass
@@ -54,8 +58,9 @@ class LogCounts:
     impressions: Impressions
     where: str
     diagnosed: Mapping[str, Any]
-    diagnostics: Diagnostics
+    diagnostics: Diagnostics | None
     copies: float
+    outcomes: Mapping[str, LogCounts] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -89,7 +94,31 @@ class LogCounts:
         diagnostics = replace(diagnostics, bases=bases or {})
         diagnosed = {one.name: found[one.name] for one in diagnostics.quantities()}
         made = whole, groups, known, found["design"], impressions, where, diagnosed, diagnostics
-        return cls(job, *made, log.copies)
+        counts = cls(job, *made, log.copies)
+        if job.scorecard is None:
+            return counts
+        outcomes = {one.name: counts._for(one, found[one.sums]) for one in job.scorecard.outcomes}
+        return replace(counts, outcomes=outcomes)
+
+    def _for(self, outcome: Outcome, terms: Any) -> LogCounts:
+        """Return the counts of the same rows for an outcome beside the reward. terms: the result of its fold."""
+        job, designs = self.job.for_outcome(outcome), self.designs
+        if designs:
+            places = self.job.layout.places
+            designs = tuple(designs[places[pair.target, pair.estimator].number] for pair in job.layout.pairs)
+        known = {**self.known, "facts": replace(self.known["facts"], rewards=True)}
+        return LogCounts(
+            job,
+            terms["whole"],
+            {},
+            known,
+            designs,
+            self.impressions,
+            self.where,
+            {},
+            diagnostics=None,
+            copies=self.copies,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed
@@ -162,20 +191,28 @@ class LogCounts:
         every = {name: self._verdict(name) for name in self.rows}
         verdicts = {name: one for name, one in every.items() if one is not None}
         metadata = self._metadata(estimates, verdicts)
-        return Result(
+        found = Result(
             estimates,
             metadata,
             groups,
             about_log=about_log,
             verdicts=verdicts,
             cumulative=self.cumulative if self.groups else {},
+            outcomes={name: one.result() for name, one in self.outcomes.items()} if self.outcomes else {},
             reduced=self,
         )
+        if self.job.outcome is not None:
+            return found.with_facts(unit=self.job.outcome.unit)
+        return found if self.job.scorecard is None else found.guarded(self.job.scorecard.guardrails)
 
     def at(self, confidence: float) -> Result:
         """Return the same reduced log at another confidence level."""
+        return self._at(confidence).result()
+
+    def _at(self, confidence: float) -> LogCounts:
         job = replace(self.job, spec=replace(self.job.spec, confidence=confidence))
-        return replace(self, job=job).result()
+        outcomes = {name: one._at(confidence) for name, one in self.outcomes.items()} if self.outcomes else {}
+        return replace(self, job=job, outcomes=outcomes)
 
     def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
         """Return the difference of two targets, or to the logged mean; by default with the verdict's estimator."""
@@ -234,6 +271,8 @@ class LogCounts:
         windows = (
             window_path(name, one) for name, rows in self.rows.items() for one in requested(rows) if one.considered
         )
+        answering, known = dict(self._answering(verdicts)), self.diagnostics
+        told = None if known is None else known.found(self.diagnosed, answering, windows, summary)
         return ResultMetadata(
             kind="evaluate",
             title="What the new ranking would have earned",
@@ -247,12 +286,9 @@ class LogCounts:
             examination=job.examination(),
             logged=summary.logged(summary.layout.estimators[0]) if one_unit else None,
             unit="clicks per impression" if one_unit and clicked else "per impression",
-            weights=tuple(job.histograms(summary, self.rows)),
+            weights=tuple(job.histograms(summary, self.rows)) if self.diagnostics else (),
             ranks=tuple(read.by_rank(spec.confidence)),
             versions=reproducibility.versions(),
             created=reproducibility.now(),
-            diagnoses=replace(
-                self.diagnostics.found(self.diagnosed, dict(self._answering(verdicts)), windows, summary),
-                models=tuple(job.models()),
-            ),
+            diagnoses=None if told is None else replace(told, models=tuple(job.models())),
         )

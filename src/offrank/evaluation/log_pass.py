@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..checks.log_problems import log_quantities
 from ..checks.rows import ImpressionsFold, TiesFold
 from ..checks.written_propensities import taken_as_written
-from ..errors import AbilityError, ColumnError
+from ..errors import AbilityError, ColumnError, UsageError
 from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.effective_size import SumsFold
@@ -25,6 +25,7 @@ from ..findings.reasons import AS_DRAWN, ONE_LOOK, ROWS_KEPT, Assumption
 from ..findings.row import Row
 from ..inference.clusters_and_level import IntervalSpec
 from ..language.from_text import TOTAL_NAMES
+from ..language.registry import Later
 from ..log.batch import RunCache
 from ..log.source import Needs, Source
 from ..policies.base import Policy
@@ -43,7 +44,11 @@ from .metadata import ModelOf, WeightsOf
 from .provenance import NOTHING, Provenance
 
 if TYPE_CHECKING:
+    from ..estimators import outcomes
     from ..estimators.history import ArmsHistory
+    from ..estimators.outcomes import Outcome, Scorecard
+else:  # needed where something is asked beside the reward
+    outcomes = Later("..estimators.outcomes", __package__)
 
 Picks = Mapping[str, Mapping[str, Pick]]
 
@@ -55,7 +60,8 @@ class Pass:
     estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
     spelling and target, what was chosen before. totals: true numbers of impressions, by which rows are tested.
     control: a column that was known before the impression. history: what was learnt of the clicks of an experiment;
-    no_history: why nothing was. compares: whether targets are compared with each other.
+    no_history: why nothing was. compares: whether targets are compared with each other. scorecard: other
+    outcomes, and guardrails; outcome: the one that this pass is for, in its place.
     """
 
     targets: Mapping[str, Policy]
@@ -71,6 +77,36 @@ class Pass:
     history: ArmsHistory | None = None
     no_history: str | None = None
     compares: bool = False
+    scorecard: Scorecard | None = None
+    outcome: Outcome | None = None
+
+    def for_outcome(self, outcome: Outcome) -> Pass:
+        """Return the same pass for an outcome beside the reward, by the estimators that weigh it.
+
+        Raises:
+            UsageError: none does.
+        """
+        ratio = outcome.per is not None
+        found: dict[str, Family] = {}
+        for name in self.estimators.keys() - self.picks.keys():
+            if some := {key: one for key, one in self.estimators[name].items() if outcome.weighed_by(one)}:
+                found[name] = some
+        if not any(one.kind.weighs != "logged" for some in found.values() for one in some.values()):
+            raise UsageError(
+                f"no estimator that is asked for weighs the outcome `{outcome}`",
+                "add one of whole slates that divides by its weights: snips",
+            )
+        return replace(
+            self,
+            estimators={name: found[name] for name in self.estimators if name in found},
+            references=() if ratio else tuple(filter(outcome.weighed_by, self.references)),
+            by=None,
+            picks={},
+            control=None if ratio else self.control,
+            history=None,
+            scorecard=None,
+            outcome=outcome,
+        )
 
     def referenced(self, source: Source) -> Pass:
         """Add less assuming estimators than those requested, if the log and the policies support them.
@@ -112,7 +148,8 @@ class Pass:
                     per_slot[plain] = None
         targets, every = dict.fromkeys(self.targets.values()), (*weighed, *self.references)
         known = self.references, self.logging.rankers, self.control
-        return Layout(tuple(targets), every, tuple(per_slot), *known, self.history)
+        ratio = self.outcome is not None and self.outcome.per is not None
+        return Layout(tuple(targets), every, tuple(per_slot), *known, self.history, ratio)
 
     @property
     def checked_logging(self) -> Policy | None:
@@ -136,6 +173,8 @@ class Pass:
         """Return the columns to read."""
         labels = frozenset([] if self.by is None else [self.by])
         wanted = self.layout.needs(self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
+        if self.scorecard is not None:
+            wanted |= self.scorecard.needs
         if all(one.kind.target is None for one in self.layout.estimators):
             for one in self.layout.targets:
                 if one.sorts:  # one whose column is missing is refused in any case
@@ -170,6 +209,9 @@ class Pass:
         asked = Quantities(source, reduce(Needs.__or__, (one.content.needs() for one in learnt), self.needs()), cache)
         folds = self.number_folds(source, asked.needs, asked.cache, page=True)
         asked.add(*(Quantity(name, fold) for name, fold in folds.items()))
+        for one in self.scorecard.outcomes if self.scorecard else ():
+            fold = self.for_outcome(one).terms(page=False)
+            asked.add(Quantity(one.sums, outcomes.OutcomeFold(**vars(fold), outcome=one)))
         asked.add(*log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares))
         asked.add(Quantity("ties", TiesFold(tuple(one for one in self.layout.targets if one.sorts))))
         asked.add(*self.trained.quantities(parts, learnt, asked.needs.scores))

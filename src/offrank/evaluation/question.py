@@ -13,6 +13,7 @@ from ..estimators.base import Estimator
 from ..inference.clusters_and_level import IntervalSpec
 from ..language.argument import Unwritten, plain_argument
 from ..language.from_text import USUAL_ESTIMATORS, USUAL_OF_ARMS, impression_totals, reward_range
+from ..language.registry import Later
 from ..log.source import Source
 from ..policies.balanced import in_balance
 from ..policies.base import Policy
@@ -27,8 +28,12 @@ from .result import compared_with
 
 if TYPE_CHECKING:
     from ..clicks.fitted import Fitted
+    from ..estimators import outcomes
     from ..estimators.family import Family
+    from ..estimators.outcomes import Scorecard
     from .candidates import Pick
+else:  # needed where something is asked beside the reward
+    outcomes = Later("..estimators.outcomes", __package__)
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,7 @@ class Question:
     - plan: targets, logging policy, estimators and examination. spec: how intervals are made.
     - bounded_by: what bounds may know; None where they are not asked for.
     - choose: what chooses the estimator of each target where `auto` is asked for.
+    - scorecard: other outcomes than the reward, and guardrails.
     - The others are arguments of `offrank.evaluate`; totals are checked.
     """
 
@@ -159,6 +165,7 @@ class Question:
     overwrite: bool = False
     bounded_by: BoundsAsked | None = None
     choose: Callable[..., tuple[Family, dict[str, Pick]]] | None = None
+    scorecard: Scorecard | None = None
 
     def __post_init__(self) -> None:
         for name, column in (("by", self.by), ("cluster", self.spec.cluster), ("control", self.control)):
@@ -189,6 +196,9 @@ class Question:
             by=asked["by"],
             control=asked["control"],
             totals=asked["totals"],
+            scorecard=outcomes.Scorecard.of(asked["outcomes"], asked.get("guardrails"))
+            if "outcomes" in asked
+            else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -208,6 +218,7 @@ class Question:
             "control": self.control,
             "totals": self.totals,
         }
+        asked |= self.scorecard.to_dict() if self.scorecard else {}
         more = {"baseline": plan.baseline, "where": vars(self.source).get("where") if "source" in vars(self) else None}
         return dict(plain_argument(asked | {name: one for name, one in more.items() if one is not None}))
 

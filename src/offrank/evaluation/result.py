@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..bounds.ends import NamedBounds, at_level
 from ..errors import UsageError
 from ..findings.release import Release
 from ..language.argument import worth_of
+from ..language.registry import Later
 from ..policies.base import Policy
 from ..policies.registry import policy as named_policy
 from ..report.document import Document
@@ -20,6 +21,12 @@ from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
 from .pages.evaluation import Plots
+
+if TYPE_CHECKING:
+    from ..findings import guardrails as guardrails_of
+    from ..findings.guardrails import Guardrail
+else:  # needed where there are any
+    guardrails_of = Later("..findings.guardrails", __package__)
 
 Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
@@ -65,6 +72,8 @@ class Result(Printed, ResultData):
         group_bounds: the same for each value of the `by` column.
         comparisons: of `compare`, whether one target earns more than another.
         winner: who earns more than all others.
+        outcomes: by name, the same for each outcome beside the reward.
+        guardrails: what is shown of each, for each decision.
         cumulative: where groups are days, the estimates of all rows up to and with each of at most 14 days.
         reduced: the part of the log that is kept for other levels and for differences.
         read: the files that it was made of, which it is never written over.
@@ -274,7 +283,31 @@ class Result(Printed, ResultData):
         best = None if alone else winner(found, lambda one, other: self._kept().comparison(one, other, level))
         kind = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against}
         arms = self._kept().ab_test([(name, against) for name in others], level)
-        return replace(self.with_facts(**kind, simultaneous=level, ab_test=arms), comparisons=found, winner=best)
+        compared = replace(self.with_facts(**kind, simultaneous=level, ab_test=arms), comparisons=found, winner=best)
+        if not self.outcomes:
+            return compared
+        outcomes = {name: one.comparing(against) for name, one in self.outcomes.items()}
+        return replace(compared, outcomes=outcomes).guarded([one.guardrail for one in self.guardrails])
+
+    def guarded(self, guardrails: Iterable[Guardrail]) -> Result:
+        """Return the same result with what it shows of guardrails, all of which hold together at its level.
+
+        Parameters:
+            guardrails: on the outcomes beside the reward. Of k each is at 1 - (1 - level) / k (Bonferroni).
+
+        Returns:
+            The result, with `guardrails`.
+
+        Examples:
+            >>> result = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "snips")
+            >>> result.guarded([]).guardrails
+            ()
+        """
+        rails = tuple(dict.fromkeys(guardrails))
+        level = 1 - (1 - self.metadata.confidence) / max(len(rails), 1)
+        at = {name: self.outcomes[name].at(level).decisions for name in dict.fromkeys(one.outcome for one in rails)}
+        found = (guardrails_of.Guarded.of(rail, *each) for rail in rails for each in at[rail.outcome].items())
+        return replace(self, guardrails=tuple(found))
 
     def to_document(self) -> Document:
         """Return the document for report and terminal."""

@@ -127,7 +127,7 @@ def _pass_of(question: Question, learnt: Fingerprint | None) -> Pass:
     curve = plan.trained.curve
     families = {repr(one): family(one, curve) for one in plan.estimators}
     job = Pass(plan.targets, plan.logging, families, spec, question.by, Provenance(curve, learnt))
-    job = replace(job, totals=question.totals, control=question.control)
+    job = replace(job, totals=question.totals, control=question.control, scorecard=question.scorecard)
     known = plan.baseline is not None and job.layout.tells_lists
     return replace(job, no_history=OF_STATE if known else None).referenced(question.source)
 

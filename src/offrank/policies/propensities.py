@@ -8,10 +8,10 @@ there is none.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -85,6 +85,11 @@ def propensities(policy: Policy, batch: LogBatch) -> Propensities:
     # Beside the object stands the policy, whose id is the key.
     made = batch.once(("propensities", id(policy)), lambda: (policy, Propensities(policy.for_rows(batch), batch)))
     return made[1]
+
+
+def known_of_policies(batch: LogBatch) -> dict[Hashable, Any]:
+    """What is known of a batch by its policies alone, for a batch of the same slates with other rewards."""
+    return {key: one for key, one in batch.known.items() if isinstance(key, tuple) and key[0] == "propensities"}
 
 
 class ShownPolicy(Policy):

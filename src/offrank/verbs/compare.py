@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .deferred import answer, choose_estimators, clusters_and_level, question
+from .deferred import answer, choose_estimators, clusters_and_level, question, scorecards
 
 if TYPE_CHECKING:
+    from ..estimators.outcomes import Outcomes
     from ..evaluation.arguments import Estimators, Examination, Target
     from ..evaluation.result import Result
     from ..policies.base import Policy
@@ -29,6 +30,8 @@ def compare(
     seed: int = 0,
     by: str | None = None,
     control: str | None = None,
+    outcomes: Outcomes | None = None,
+    guardrails: str | Sequence[str] | None = None,
     totals: Mapping[str, float] | None = None,
     held_out: str | PathLike[str] | None = None,
     state: str | PathLike[str] | None = None,
@@ -70,6 +73,12 @@ def compare(
         control: A column with a number per impression that was known before it: regression adjustment (CUPED). Such as
             the user's past rate. Takes from each estimate, and from the difference of means, what the column tells of
             the reward; not from estimators whose weights are cut off or come from a model.
+        outcomes: Decide another outcome too: revenue, NAME=COLUMN, or a ratio of means, 'orders / clicks'. Columns
+            with a number per impression, `clicks` or `reward`; in Python one, several, or a dict. Estimators of whole
+            slates weigh them; a ratio, those that divide by their weights.
+        guardrails: Veto a ranking whose outcome may change by more than this: 'revenue > -1%', 'refunds < 2%'. Of the
+            mean that is compared with, or in its own units: 'revenue > -0.1 units'. All of them hold together at the
+            level of the intervals.
         totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
             50000}`.
         held_out: Read only the third of LOG that `learn` kept apart. The file of a policy that was learnt from this
@@ -110,6 +119,7 @@ def compare(
         plan=plan,
         by=by,
         control=control,
+        scorecard=scorecards.Scorecard.of(outcomes, guardrails) if outcomes or guardrails else None,
         totals=totals,
         held_out=held_out,
         state=state,

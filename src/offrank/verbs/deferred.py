@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..clicks import documents, given_models, harvesting
     from ..clicks import evaluation as click_evaluation
     from ..clicks import model as click_model
+    from ..estimators import outcomes as scorecards
     from ..evaluation import answer, arguments, check_pass, question, reproducibility
     from ..inference import clusters_and_level
     from ..learning import learnt_policy, training

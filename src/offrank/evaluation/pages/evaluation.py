@@ -29,7 +29,7 @@ from .diagnostics import (
 )
 from .document import are_days, findings_of, in_worth
 from .estimates import all_groups, bounds_by_group, estimates_forest, estimators, groups_forest, largest_groups
-from .headline import SEVERITY_OF, answers
+from .headline import SEVERITY_OF, answers, outcomes
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
@@ -46,6 +46,7 @@ def document(result: ResultData, *, page: bool = True) -> Document:
         compared = _comparisons(found.comparisons)
         pictures.insert(0, compared.forests[0])
         sections += [replace(compared, forests=()), *ab_test_sections(about.ab_test, found.about_log, about.by)]
+    sections += [outcomes.outcomes_section(found)] if found.outcomes else []
     if not checked:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")

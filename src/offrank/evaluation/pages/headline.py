@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ...bounds.ends import Bounds
 from ...findings.reasons import MOST_ASSUMPTIONS, Reason, first_words
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...language.assumptions import as_model, in_words
 from ...language.formatting import Span, count, listing, number, percent, plural, quote
+from ...language.registry import Later
 from ...report.document import Answer
 from ...sums.estimate import Estimate, Interval
 from ...wording import joined
@@ -18,6 +20,8 @@ from ..differences import Difference
 from ..estimates import Found, ResultData
 from ..metadata import Status
 from .document import is_sound
+
+outcomes: Any = Later(".outcomes", __package__)
 
 DECISIONS: dict[Decision, str] = {
     "better": "Better",
@@ -37,12 +41,13 @@ def answers(found: ResultData) -> list[Answer]:
         trust = TRUST[found.verdict.trust]
         return [replace(lines[0], text=f"**{trust}.** {lines[0].text}"), *lines[1:]]
     told = [_between_ends(found, one) for each in found.bounds.values() for one in each]
+    of_guardrails = outcomes.guardrail_answers(found) if found.guardrails else ()
     if found.comparisons:
         told += [_winner(found), *(_compared(found, one) for one in found.comparisons)]
-        return lines + told + _untested([one.verdict for one in found.comparisons])
+        return [*lines, *told, *of_guardrails, *_untested([one.verdict for one in found.comparisons])]
     if not found.bounds or found.verdicts:
         told += [_target(found, name, found.estimates.of(name)) for name in found.metadata.targets]
-    return lines + told + _untested(list(found.verdicts.values()))
+    return [*lines, *told, *of_guardrails, *_untested(list(found.verdicts.values()))]
 
 
 def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> Answer:

@@ -8,10 +8,10 @@ from numbers import Real
 from typing import Literal, get_args
 
 from ..errors import UsageError
-from ..findings.reasons import IN_CLICKS
-from ..findings.verdict import Verdict
 from ..language.formatting import Span
 from ..wording import Option, Wording
+from .reasons import IN_CLICKS
+from .verdict import Verdict
 
 Required = Literal["better", "not-worse"]
 REQUIRED: tuple[str, ...] = get_args(Required)

@@ -9,8 +9,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..estimators.effective_size import EffectiveSize
-from ..estimators.layout import CLICKS, REWARD, ROWS, SQUARES, Layout, Marks, TargetPair
 from ..findings.weights import RareEvidence
 from ..inference.mean_intervals import Inference
 from ..inference.rare_rewards import Rare, Tail, heaviest, heavy_tail, hides
@@ -18,6 +16,8 @@ from ..log.batch import Floats
 from ..sums.estimate import Design, Interval
 from ..sums.mean import Name
 from ..sums.named_sums import Sums
+from .effective_size import EffectiveSize
+from .layout import CLICKS, REWARD, ROWS, SQUARES, Layout, Marks, TargetPair
 
 
 class CountsOfLog(Protocol):
