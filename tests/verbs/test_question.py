@@ -113,7 +113,7 @@ def test_every_argument_of_a_verb_is_used_in_its_body(verb: Any) -> None:
 @pytest.mark.parametrize("verb", [offrank.evaluate, offrank.compare], ids=lambda verb: verb.__name__)
 def test_what_is_asked_has_every_argument(verb: Any) -> None:
     """One that is missing would be lost in "to repeat this"; a state must tell questions apart by it."""
-    question = asked(verb, TARGET, LOGGING)
+    question = asked(verb, TARGET, LOGGING, outcomes="paid", guardrails="paid > -1%")
     of_the_call = {"held_out", "state", "bounds", "reward_range", "click_model"}
     assert {*question.to_dict()} == {*inspect.signature(verb).parameters} - OF_THE_RUN - of_the_call
 

@@ -72,9 +72,9 @@ class Result(Printed, ResultData):
         group_bounds: the same for each value of the `by` column.
         comparisons: of `compare`, whether one target earns more than another.
         winner: who earns more than all others.
+        cumulative: where groups are days, the estimates of all rows up to and with each of at most 14 days.
         outcomes: by name, the same for each outcome beside the reward.
         guardrails: what is shown of each, for each decision.
-        cumulative: where groups are days, the estimates of all rows up to and with each of at most 14 days.
         reduced: the part of the log that is kept for other levels and for differences.
         read: the files that it was made of, which it is never written over.
 

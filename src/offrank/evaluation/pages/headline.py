@@ -55,7 +55,7 @@ def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> A
     mean = next(iter(estimates.values()))
     if verdict is None and isinstance(mean, Estimate) and all(map(is_sound, estimates.values())):
         return _logged(found, target, mean)
-    reasons = tuple(map(_reason, verdict.reasons if verdict else ()))
+    reasons = tuple(map(reason, verdict.reasons if verdict else ()))
     if verdict is None or not verdict.usable:
         text = f"**Unknown.** This log cannot say what {quote(target)} would have earned."
         return Answer(text, "", SEVERITY_OF["none"], reasons, quote(target), "unknown")
@@ -130,7 +130,7 @@ def _compared(found: ResultData, compared: Difference) -> Answer:
     """Say which of two targets earns more, and by how much; or how many rows would be needed."""
     verdict, about = compared.verdict, found.metadata
     names = [quote(compared.target), _named(found, compared.against)]
-    reasons, severity = tuple(map(_reason, verdict.reasons)), SEVERITY_OF[verdict.trust]
+    reasons, severity = tuple(map(reason, verdict.reasons)), SEVERITY_OF[verdict.trust]
     if not verdict.usable:
         text = f"**Unknown.** This log cannot say which of {listing(names)} would have earned more."
         return Answer(text, "", severity, reasons, f"{names[0]} minus {names[1]}", "unknown")
@@ -187,11 +187,11 @@ def _logged(found: ResultData, target: str, mean: Estimate) -> Answer:
     return Answer(text, f"The value of {quote(target)} was not estimated: name an estimator such as `snips`.")
 
 
-def _reason(reason: Reason) -> str:
+def reason(found: Reason) -> str:
     """Describe a finding, with the estimators that it is about unless it names them."""
-    names = [quote(name) for name in reason.estimators]
-    whose = f" ({listing(names)})" if any(name not in reason.message for name in names) else ""
-    return joined(" ", (f"{quote(reason.code)}{whose}:", reason.message, reason.remedy))
+    names = [quote(name) for name in found.estimators]
+    whose = f" ({listing(names)})" if any(name not in found.message for name in names) else ""
+    return joined(" ", (f"{quote(found.code)}{whose}:", found.message, found.remedy))
 
 
 def _amount(found: ResultData, earned: object) -> str:

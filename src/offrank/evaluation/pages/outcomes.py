@@ -8,21 +8,23 @@ from ...findings.guardrails import Guarded
 from ...language.formatting import Span, quote
 from ...report.document import Answer, Figures, Section
 from ..estimates import ResultData
+from .headline import SEVERITY_OF, TRUST, reason
 
 _STATES = {"holds": ("Holds", "ok"), "broken": ("Broken", "serious"), "not shown": ("Not shown to hold", "warning")}
 
 
 def guardrail_answers(found: ResultData) -> Iterator[Answer]:
     """Say of each guardrail whether it holds, or else that it stands against the ranking."""
-    several = len(found.guardrails) > 1
-    for one in found.guardrails:
+    for at, one in enumerate(found.guardrails, 1):
         said, severity = _STATES[one.state]
         if one.state == "holds" and one.trust != "sound":
             said, severity = "Holds, with care", "warning"
         rail = one.guardrail
         text = f"**{said}:** the guardrail {quote(str(rail))}, of {quote(one.decision)}. {_change(one)}"
-        aside = f" All {len(found.guardrails)} guardrails hold jointly (Bonferroni)." if several else ""
-        yield Answer(text + aside, severity=severity)
+        last = at == len(found.guardrails) > 1
+        verdict = found.outcomes[rail.outcome].decisions[one.decision]
+        reasons = tuple(map(reason, verdict.reasons)) if one.trust != "sound" else ()
+        yield Answer(text, f"The {at} intervals of guardrails hold jointly (Bonferroni)." * last, severity, reasons)
 
 
 def _change(one: Guarded) -> str:
@@ -39,12 +41,17 @@ def _change(one: Guarded) -> str:
 
 def outcomes_section(found: ResultData) -> Section:
     """Tabulate what is decided of each outcome beside the reward."""
-    rows = []
+    rows, told, guarded = [], [], {one.guardrail.outcome for one in found.guardrails}
     for name, result in found.outcomes.items():
         for decided, verdict in result.decisions.items():
             change, part = Span.of(verdict.difference), Span.of(verdict.relative)
-            numbers = change.number(signed=True), change.interval(signed=True), *part.percents()
+            numbers = *part.percents(), change.number(signed=True), change.interval(signed=True)
             label = name if len(result.decisions) == 1 else f"{name}: {decided}"
-            rows.append((label, verdict.estimator or "", *numbers, verdict.decision, verdict.trust))
-    header = ("outcome", "estimator", "change", "interval", "relative", "interval", "decision", "trust")
-    return Section("Other outcomes", tables=(Figures("", header, tuple(rows), extra=((2, 3), (1,))),))
+            rows.append((label, *numbers, verdict.decision, verdict.trust, verdict.estimator))
+            if verdict.trust != "sound" and name not in guarded:
+                reasons = tuple(map(reason, verdict.reasons))
+                told.append(Answer(f"{TRUST[verdict.trust]}: {quote(label)}.", "", SEVERITY_OF[verdict.trust], reasons))
+    header = ("outcome", "relative", "interval", "change", "interval", "decision", "trust", "estimator")
+    return Section(
+        "Other outcomes", tables=(Figures("", header, tuple(rows), extra=((3, 4), (7,))),), answers=tuple(told)
+    )
