@@ -21,8 +21,8 @@ from offrank.estimators.items import Form, Interpol
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.policies import propensities
 from offrank.selection import slope
-from offrank.simulation import toy
 from offrank.sums.estimate import FEW_EFFECTIVE
+from offrank_papers import toy
 from offrank_papers.interpol_numbers import POWERS, STAYS, curve
 
 WINDOWS = range(toy.ITEMS)

@@ -9,11 +9,11 @@ import pytest
 
 from offrank import evaluate
 from offrank.estimators.items import Interpol
-from offrank.simulation.toy import ToyWorld
 from offrank_papers import interpol
 from offrank_papers.expectations import Run
 from offrank_papers.interpol_numbers import POWERS, STAYS, Exact, SimulatedLogs, curve
 from offrank_papers.registry import Reproduced, reproduce
+from offrank_papers.toy import ToyWorld
 
 #: 10^4 variance and 10^4 mean squared error by window, at stay .95 with the curve to the powers .2, 1 and 1.8
 GOLDEN = {

@@ -13,7 +13,7 @@ import offrank
 from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.report.document import Claim, Document, Section
-from offrank.simulation.banners import BannerWorld
+from offrank_papers.banners import BannerWorld
 from offrank_papers.registry import REPRODUCTIONS, Reproduction, reproduce
 
 SOURCE = Path(__file__).parents[1] / "src"

@@ -12,7 +12,7 @@ from offrank.estimators import Interpol, estimator
 from offrank.estimators.family import InterpolWindows, family
 from offrank.selection import slope
 from offrank.simulation import SearchWorld
-from offrank.simulation.toy import EXAMINATION, ToyWorld
+from offrank_papers.toy import EXAMINATION, ToyWorld
 
 TARGET = "ranking(target)"
 SPELLINGS = (

@@ -15,8 +15,8 @@ import numpy as np
 from offrank.log.batch import Floats
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Figures, Section
-from offrank.simulation import toy
 
+from . import toy
 from .expectations import Expectations, Facts, Run
 from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact, SimulatedLogs, curve
 

@@ -12,7 +12,8 @@ from offrank.estimators.items import Form, Interpol
 from offrank.log.batch import Floats
 from offrank.policies.propensities import propensities
 from offrank.selection import slope
-from offrank.simulation import toy
+
+from . import toy
 
 POWERS = (0.2, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 STAYS = (0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

@@ -21,8 +21,8 @@ from offrank.metrics.measurements import measurements
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Figures, Section
 from offrank.running.executors import run
-from offrank.simulation.banners import BannerWorld
 
+from .banners import BannerWorld
 from .expectations import Expectations, Facts, Run, by_columns
 
 PAIRWISE = "pairwise_disagreement"

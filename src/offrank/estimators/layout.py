@@ -245,8 +245,9 @@ class Layout:
         compared = [[0, *others]] if len(self.targets) <= TOGETHER else [[0, other] for other in others]
         for number in range(each) if others else ():
             found += [tuple(every[number + each * target] for target in some) for some in compared]
-        names = ("value", "weight", "per") if self.ratio else ("value", "weight")
-        named = [[getattr(one, name) for one in some for name in names] for some in found]
+        named = [[name for one in some for name in (one.value, one.weight)] for some in found]
+        if self.ratio:
+            named = [[*names, *(one.per for one in some)] for names, some in zip(named, found, strict=True)]
         if self.arms is not None and self.served_by <= TOGETHER:
             named.append(self._of_arms)
         for some in named:

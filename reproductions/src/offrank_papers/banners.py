@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
-from ..log.source import Needs, refuse_unknown_clusters
-from ..policies.plackett_luce import PlackettLuce
-from .shared import one_click
+from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
+from offrank.log.source import Needs, refuse_unknown_clusters
+from offrank.policies.plackett_luce import PlackettLuce
+from offrank.simulation.shared import one_click
 
 _ROWS = 5_000
 _LARGEST_RELEVANCE = 0.2

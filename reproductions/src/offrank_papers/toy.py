@@ -9,12 +9,12 @@ from itertools import permutations
 
 import numpy as np
 
-from ..estimators.base import Weighted
-from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from ..log.source import Needs, OnePart, refuse_unknown_clusters
-from ..policies.propensities import propensities
-from ..policies.ranking import Ranking
-from ..policies.swaps import Swaps
+from offrank.estimators.base import Weighted
+from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
+from offrank.log.source import Needs, OnePart, refuse_unknown_clusters
+from offrank.policies.propensities import propensities
+from offrank.policies.ranking import Ranking
+from offrank.policies.swaps import Swaps
 
 BASE = (6, 0, 3, 1, 4, 8, 9, 7, 5, 2)
 TARGET = (7, 0, 3, 1, 5, 6, 8, 9, 2, 4)
