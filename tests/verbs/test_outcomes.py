@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import offrank
 from offrank.errors import ColumnError, UsageError
+from offrank.findings.gate import Guarded, Guardrail
 from tests.cli.commands import call
 from tests.verbs.test_ab_test import ARMS
 from tests.verbs.test_ab_test import columns as experiment
@@ -222,3 +224,16 @@ def test_order_and_company_of_outcomes_do_not_matter() -> None:
         for order in itertools.permutations(["paid", "orders", "clicks"])
     ]
     assert all(one == every[0] for one in every)
+
+
+@pytest.mark.parametrize(("trust", "state", "passes"), [("sound", "holds", True), ("with care", "holds", False)])
+def test_a_guardrail_passes_with_sound_trust_alone(trust: Any, state: str, passes: bool) -> None:
+    verdict = evaluated(logged(), outcomes="paid").outcomes["paid"].verdict
+    found = Guarded.of(Guardrail.of("paid > -90%"), "uniform", replace(verdict, trust=trust))
+    assert (found.state, found.passes) == (state, passes)
+
+
+def test_a_guardrail_on_nothing_that_can_be_relied_on_is_not_shown() -> None:
+    verdict = evaluated(logged(), outcomes="paid").outcomes["paid"].verdict
+    found = Guarded.of(Guardrail.of("paid > -90%"), "uniform", replace(verdict, trust="none"))
+    assert (found.state, found.passes, found.change) == ("not shown", False, None)

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from ..errors import UsageError
-from ..findings.guardrails import Guardrail
+from ..findings.gate import Guardrail
 from ..language.from_text import split_name
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from ..bounds.ends import NamedBounds
 from ..errors import NoOverlapError, OffrankError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
-from ..findings.gate import Gate, Required
+from ..findings.gate import Gate, Guarded, Required
 from ..findings.verdict import Verdict
 from ..frames import Given, Tabular, plain
 from ..language.assumptions import in_words
@@ -20,9 +20,6 @@ from ..policies.registry import policy as named_policy
 from ..sums.estimate import Caution, Estimate, PlacedCaution, cautions
 from .differences import Difference
 from .metadata import ResultMetadata
-
-if TYPE_CHECKING:
-    from ..findings.guardrails import Guarded
 
 NOT_CHECKED = "Numbers alone: the log was not checked. `evaluate` checks it, and says what follows."
 _SHOWN = (

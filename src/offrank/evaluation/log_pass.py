@@ -87,10 +87,10 @@ class Pass:
             UsageError: none does.
         """
         ratio = outcome.per is not None
-        found: dict[str, Family] = {}
-        for name in self.estimators.keys() - self.picks.keys():
-            if some := {key: one for key, one in self.estimators[name].items() if outcome.weighed_by(one)}:
-                found[name] = some
+        found = dict[str, Family]()
+        for name, members in self.estimators.items():
+            some = {key: one for key, one in members.items() if outcome.weighed_by(one)}
+            found |= {name: some} if some and name not in self.picks else {}
         if not any(one.kind.weighs != "logged" for some in found.values() for one in some.values()):
             raise UsageError(
                 f"no estimator that is asked for weighs the outcome `{outcome}`",
@@ -98,7 +98,7 @@ class Pass:
             )
         return replace(
             self,
-            estimators={name: found[name] for name in self.estimators if name in found},
+            estimators=found,
             references=() if ratio else tuple(filter(outcome.weighed_by, self.references)),
             by=None,
             picks={},

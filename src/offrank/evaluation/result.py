@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..bounds.ends import NamedBounds, at_level
 from ..errors import UsageError
+from ..findings.gate import Guarded, Guardrail
 from ..findings.release import Release
 from ..language.argument import worth_of
-from ..language.registry import Later
 from ..policies.base import Policy
 from ..policies.registry import policy as named_policy
 from ..report.document import Document
@@ -21,12 +21,6 @@ from .differences import Difference, winner
 from .estimates import Asked, Named, ResultData, among
 from .pages import evaluation
 from .pages.evaluation import Plots
-
-if TYPE_CHECKING:
-    from ..findings import guardrails as guardrails_of
-    from ..findings.guardrails import Guardrail
-else:  # needed where there are any
-    guardrails_of = Later("..findings.guardrails", __package__)
 
 Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
@@ -306,7 +300,7 @@ class Result(Printed, ResultData):
         rails = tuple(dict.fromkeys(guardrails))
         level = 1 - (1 - self.metadata.confidence) / max(len(rails), 1)
         at = {name: self.outcomes[name].at(level).decisions for name in dict.fromkeys(one.outcome for one in rails)}
-        found = (guardrails_of.Guarded.of(rail, *each) for rail in rails for each in at[rail.outcome].items())
+        found = (Guarded.of(rail, *each) for rail in rails for each in at[rail.outcome].items())
         return replace(self, guardrails=tuple(found))
 
     def to_document(self) -> Document:

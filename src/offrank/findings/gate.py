@@ -1,18 +1,25 @@
-"""What a gate asks of verdicts: that a ranking is better, or that it is worse by less than a margin that was said."""
+"""What a gate asks of verdicts: that a ranking is better, or worse by less than a margin; and guardrails beside it."""
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..errors import UsageError
+from ..frames import plain
 from ..language.formatting import Span
+from ..sums.estimate import Interval
 from ..wording import Option, Wording
 from .reasons import IN_CLICKS
 from .verdict import Verdict
 
+State = Literal["holds", "broken", "not shown"]
+_TEXT = re.compile(
+    r"^\s*(?P<outcome>[^<>]+?)\s*(?P<side>[<>])\s*(?P<bound>[-+]?(?:\d+\.?\d*|\.\d+))\s*(?P<unit>%|units?)?\s*$"
+)
 Required = Literal["better", "not-worse"]
 REQUIRED: tuple[str, ...] = get_args(Required)
 """What may be required."""
@@ -24,11 +31,94 @@ _OTHER_OUTCOME = "ask for an estimator of the reward, such as snips, or omit the
 
 
 @dataclass(frozen=True)
-class Gate:
-    """A gate. margin: above 0, a share of the other mean if `relative`, else in units of the reward; None: `better`."""
+class Guardrail:
+    """What an outcome may change: above a bound (`revenue > -1%`), or below it (`refunds < 2%`).
 
-    margin: float | None = None
-    relative: bool = False
+    outcome: its name. share: whether the bound is one of the mean that is compared with, else in units of the outcome.
+    """
+
+    outcome: str
+    above: bool
+    bound: float
+    share: bool
+
+    @classmethod
+    def of(cls, text: object) -> Guardrail:
+        """Return the guardrail of a text.
+
+        Raises:
+            UsageError: it is none, or its bound has no unit.
+        """
+        found = _TEXT.match(text) if isinstance(text, str) else None
+        if found is None:
+            raise UsageError(f"{text!r} is no guardrail", "name an outcome and a bound: 'revenue > -1%'")
+        bound = float(found["bound"])
+        if found["unit"] is None:
+            raise UsageError(
+                f"the bound of the guardrail {text!r} has no unit",
+                f"write '{bound:g}%' for a share of what it is compared with, or '{bound:g} units' of the outcome",
+            )
+        share = found["unit"] == "%"
+        return cls(found["outcome"], found["side"] == ">", bound / 100 if share else bound, share)
+
+    def __str__(self) -> str:
+        bound = f"{100 * self.bound:g}%" if self.share else f"{self.bound:g} units"
+        return f"{self.outcome} {'>' if self.above else '<'} {bound}"
+
+    def change(self, verdict: Verdict) -> Interval | None:
+        """The change of the outcome that it is held against; None where a verdict has none to rely on."""
+        return None if verdict.trust == "none" else verdict.relative if self.share else verdict.difference
+
+    def state(self, verdict: Verdict) -> State:
+        """Whether it holds for every value of the interval, for none, or that is not shown."""
+        if (change := self.change(verdict)) is None:
+            return "not shown"
+        sign = 1 if self.above else -1
+        worst, best = sorted((sign * change.low, sign * change.high))
+        return "holds" if worst > sign * self.bound else "broken" if best < sign * self.bound else "not shown"
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """What a log shows of a guardrail.
+
+    - decision: the target, or the two that are compared. trust: in what is shown.
+    - change: of the outcome, at a level by which all guardrails hold together.
+    """
+
+    guardrail: Guardrail
+    decision: str
+    state: State
+    change: Interval | None
+    trust: str
+
+    @classmethod
+    def of(cls, rail: Guardrail, name: str, verdict: Verdict) -> Guarded:
+        """Return what a verdict on its outcome shows."""
+        return cls(rail, name, rail.state(verdict), rail.change(verdict), verdict.trust)
+
+    @property
+    def passes(self) -> bool:
+        """Whether it is soundly shown to hold."""
+        return self.state == "holds" and self.trust == "sound"
+
+    @property
+    def said(self) -> str:
+        """Return what is shown of it, for a gate."""
+        return f"the guardrail {str(self.guardrail)!r} is {self.state!r} of {self.decision}, trust {self.trust!r}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        change = plain(self.change)
+        known = {"guardrail": str(self.guardrail), "outcome": self.guardrail.outcome, "decision": self.decision}
+        return {**known, "state": self.state, "trust": self.trust, "change": change}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate. margin: the guardrail on the reward that it stands for; None: `better`."""
+
+    margin: Guardrail | None = None
 
     @classmethod
     def of(cls, required: str, margin: str | float | None = None) -> Gate:
@@ -50,19 +140,13 @@ class Gate:
                 "`not-worse` needs a margin: a log that shows little would let a ranking pass that is far worse",
                 Wording("choose how much worse it may be{}", _SUCH_AS),
             )
-        return cls(*_margin(margin))
+        return cls(_margin(margin))
 
     def passes(self, verdict: Verdict) -> bool:
-        """Whether a verdict on the reward is sound, and its interval's low end above minus the margin; `better`: 0."""
-        low = self.low(verdict)
-        if verdict.trust != "sound" or low is None or verdict.outcome == IN_CLICKS:
+        """Whether a verdict on the reward is sound, and its interval above minus the margin; `better`: above 0."""
+        if verdict.trust != "sound" or verdict.outcome == IN_CLICKS:
             return False
-        return verdict.decision == "better" if self.margin is None else low > -self.margin
-
-    def low(self, verdict: Verdict) -> float | None:
-        """Return the low end of the interval that it looks at; None where that is not known."""
-        away = verdict.relative if self.relative else verdict.difference
-        return None if away is None else away.low
+        return verdict.decision == "better" if self.margin is None else self.margin.state(verdict) == "holds"
 
     def said(self, verdict: Verdict) -> str:
         """Say of a verdict what the gate looks at."""
@@ -71,13 +155,13 @@ class Gate:
             return f"{text}, but in clicks, not in the log's reward: {_OTHER_OUTCOME}"
         if self.margin is None or verdict.trust == "none":
             return text
-        away = Span.of(verdict.relative if self.relative else verdict.difference)
-        ends = away.percents()[1] if self.relative else away.interval(signed=True)
+        away = Span.of(self.margin.change(verdict))
+        ends = away.percents()[1] if self.margin.share else away.interval(signed=True)
         return f"{text}, with a change of {ends}"
 
 
-def _margin(given: str | float) -> tuple[float, bool]:
-    """Return the size of a margin, and whether it is a share.
+def _margin(given: str | float) -> Guardrail:
+    """Return the guardrail that a margin stands for.
 
     Raises:
         UsageError: it is none, or lets everything pass.
@@ -90,7 +174,7 @@ def _margin(given: str | float) -> tuple[float, bool]:
         size = math.nan
     known = isinstance(given, str | Real) and not isinstance(given, bool)
     if known and 0 < size < (1 if relative else math.inf):
-        return size, relative
+        return Guardrail("reward", True, -size, relative)
     raise UsageError(
         f"{given!r} is no margin: it is above 0, and a share below 100 %",
         Wording("give a number or a percentage{}", _SUCH_AS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...findings.guardrails import Guarded
+from ...findings.gate import Guarded
 from ...language.formatting import Span, quote
 from ...report.document import Answer, Figures, Section
 from ..estimates import ResultData
