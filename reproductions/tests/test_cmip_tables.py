@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from offrank.selection.candidates import MeasuredModel
-from offrank.selection.regret import average_regret
 from offrank.selection.strategies import BEST
 from offrank_papers.cmip import Study, StudyDesign
 from offrank_papers.cmip import tables as tables_of_cmip
@@ -18,6 +17,7 @@ from offrank_papers.cmip.design import FIGURE, POLICIES, USERS
 from offrank_papers.cmip.estimators import estimators, sessions
 from offrank_papers.cmip.findings import BETTER, COMBINATIONS, Configuration, Findings, Measure, over_runs
 from offrank_papers.cmip.regressions import Scores, adjusted_scores, line, pooled_score, regressed, tree
+from offrank_papers.cmip.regret import average_regret
 from offrank_papers.cmip.study import DRAWS, ESTIMATORS, POINTS, PUBLISHED
 from offrank_papers.expectations import Expectations
 

@@ -12,9 +12,9 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.selection.click_models import BEST, STRATEGIES, MeasuredModel, choose, select
-from offrank.selection.regret import average_regret, average_regrets, regret
 from offrank.selection.strategies import Keep, Strategy, strategy
 from offrank.sums.estimate import Interval
+from offrank_papers.cmip.regret import average_regret, average_regrets, regret
 
 MODELS = [
     MeasuredModel("A", perplexity=1.20, ndcg=0.90, cmip=0.30),

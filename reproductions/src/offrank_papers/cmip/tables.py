@@ -9,7 +9,6 @@ import numpy as np
 from offrank.language.formatting import finite
 from offrank.log.batch import Floats
 from offrank.report.document import Cell, Figures, Section
-from offrank.selection.regret import average_regrets
 from offrank.selection.strategies import BEST, STRATEGIES
 
 from ..expectations import Facts, half_of
@@ -27,6 +26,7 @@ from .findings import (
     spearman,
 )
 from .regressions import Scores
+from .regret import average_regrets
 from .study import DRAWS
 
 Rows = Mapping[Configuration, Scores]

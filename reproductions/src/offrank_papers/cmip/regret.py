@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import UsageError
-from ..log.batch import Booleans, Floats
-from .candidates import MeasuredModel
-from .click_models import choose
-from .strategies import SIGNS, Metric, Preset, Strategy, strategy
+from offrank.errors import UsageError
+from offrank.log.batch import Booleans, Floats
+from offrank.selection.candidates import MeasuredModel
+from offrank.selection.click_models import choose
+from offrank.selection.strategies import SIGNS, Metric, Preset, Strategy, strategy
 
 SIZES = (5, 6, 7)
 
@@ -36,12 +36,6 @@ def regret(
 
     Raises:
         UsageError: as for `choose`; a model's out-of-distribution perplexity is missing.
-
-    Examples:
-        >>> one = offrank.selection.MeasuredModel("pbm", perplexity=1.3, ndcg=0.7, cmip=0.1)
-        >>> other = offrank.selection.MeasuredModel("dbn", perplexity=1.4, ndcg=0.8, cmip=0.2)
-        >>> round(offrank.selection.regret([one, other], {"pbm": 1.2, "dbn": 1.5}, "ndcg"), 2)
-        0.3
     """
     outcome = dict(zip((one.name for one in models), _outcomes(models, out_of_distribution), strict=True))
     return outcome[choose(models, by, preset).name] - min(outcome.values())
@@ -68,12 +62,6 @@ def average_regret(
 
     Raises:
         UsageError: as for `regret`; there is no subset of these sizes.
-
-    Examples:
-        >>> one = offrank.selection.MeasuredModel("pbm", perplexity=1.3, ndcg=0.7, cmip=0.1)
-        >>> other = offrank.selection.MeasuredModel("dbn", perplexity=1.4, ndcg=0.8, cmip=0.2)
-        >>> round(offrank.selection.average_regret([one, other], {"pbm": 1.2, "dbn": 1.5}, "ndcg", sizes=[2]), 2)
-        0.3
     """
     metrics = {metric: [[one.value(metric) for one in models]] for metric in strategy(by).metrics}
     return float(average_regrets(metrics, [_outcomes(models, out_of_distribution)], by, sizes, preset)[0])
@@ -100,11 +88,6 @@ def average_regrets(
 
     Raises:
         UsageError: there is no subset of these sizes, or a metric that the strategy needs is missing.
-
-    Examples:
-        >>> metrics = {"ndcg": [[0.7, 0.8]]}
-        >>> offrank.selection.average_regrets(metrics, [[1.2, 1.5]], "ndcg", sizes=[2]).round(2).tolist()
-        [0.3]
     """
     asked = strategy(by)
     lacking = [metric for metric in asked.metrics if metric not in metrics]
