@@ -47,7 +47,7 @@ def learnt(state: ArmRowsState) -> ArmsHistory:
 
 def plain(found: ArmsHistory, state: ArmRowsState) -> tuple[np.ndarray, float]:
     """What the model expects of B more than of A in each row, and its mean."""
-    [rows] = state.pieces
+    [rows] = state.rows
     lists = np.searchsorted(found.keys, rows.documents)
     one, other = (found.model.expected(np.ascontiguousarray(lists[:, arm]))[0] for arm in (2, 1))
     return one - other, float(np.average(one - other, weights=rows.weight))
@@ -58,14 +58,14 @@ def test_the_term_of_a_row_is_how_it_moves_the_model() -> None:
     fold = ArmRowsFold(ARMS)
     [batch] = batches(4000, 4000)
     state = state_of(fold, [batch], apart=True)
-    [rows], found = state.pieces, learnt(state)
+    [rows], found = state.rows, learnt(state)
     terms = (found.terms(batch) @ [-1.0, 1.0])[np.argsort(hashed(batch.row), kind="stable")]  # as the rows are kept
     away, value = plain(found, state)
     known, moved = [], []
     for row in range(0, len(rows), len(rows) // 16):
         weight = rows.weight.copy()
         weight[row] += 1
-        heavier = replace(state, pieces=(replace(rows, weight=weight),))
+        heavier = replace(state, different=None, pieces=(replace(rows, weight=weight),))
         again = plain(learnt(heavier), heavier)[1]
         moved.append((again - value) * weight.sum() - (away[row] - value))
         known.append(terms[row] - away[row])
@@ -82,10 +82,10 @@ def test_a_large_log_is_learnt_from_in_bounded_memory() -> None:
     one = state_of(fold, parts, apart=True)
     left, right = state_of(fold, parts[:2], apart=True), state_of(fold, parts[2:], apart=True)
     other = fold.result(total(right, left))
-    [all_rows] = state_of(ArmRowsFold(ARMS), parts, apart=True).pieces
+    [all_rows] = state_of(ArmRowsFold(ARMS), parts, apart=True).rows
     every = np.sort(all_rows.key)
     for state in (one, other):
-        [rows] = state.pieces
+        [rows] = state.rows
         assert sorted(rows.key.tolist()) == every[:150].tolist()
     whole, some = learnt(state_of(ArmRowsFold(ARMS), parts)), history_of(ARMS, one).found
     assert isinstance(some, ArmsHistory)
@@ -102,8 +102,8 @@ def test_equal_rows_are_one_so_that_another_order_learns_the_same(most: int) -> 
     shuffled = replace(whole.take(np.random.default_rng(3).permutation(rows)), row=whole.row)
     pieces = [shuffled.take(some) for some in np.array_split(np.arange(rows), 9)]
     states = [state_of(ArmRowsFold(ARMS, most=most), some) for some in ([whole], pieces)]
-    [first], [second] = (state.pieces for state in states)
-    assert len(state_of(ArmRowsFold(ARMS), [whole]).pieces[0]) == 113
+    [first], [second] = (state.rows for state in states)
+    assert len(state_of(ArmRowsFold(ARMS), [whole]).rows[0]) == 113
     assert rows > 1_000
     if most > 113:
         assert first.times.sum() == rows

@@ -135,6 +135,11 @@ class ArmRowsState:
         both = ArmRowsState(pieces, self.odd or other.odd, limit, self.most, different)
         return both.cut() if max(sum(map(len, one)) for one in (pieces, different or ())) > 2 * self.most else both
 
+    @property
+    def rows(self) -> tuple[ArmRows, ...]:
+        """The rows to learn from: different ones, unless there are too many."""
+        return self.different or self.pieces
+
     def cut(self) -> ArmRowsState:
         """The same with the rows of the smallest hashes only, and with different ones if they are few, in one piece."""
         rows, limit = ArmRows.of_parts(self.pieces), self.limit
@@ -172,9 +177,9 @@ class ArmRowsFold(Fold):
         if not part.pieces:
             return part
         kept = part.cut()
-        (rows,) = kept.different or kept.pieces
+        (rows,) = kept.pieces
         in_order = np.argsort(rows.key, kind="stable")  # the same in whatever order they came
-        return replace(kept, pieces=(rows.take(in_order),), different=None)
+        return replace(kept, pieces=(rows.take(in_order),))
 
 
 class RareMeans(NamedTuple):
@@ -248,7 +253,7 @@ def history_of(arms: By, state: ArmRowsState) -> LearntHistory:
     """What was learnt from rows, or why nothing was."""
     if state.odd or not state.pieces:
         return LearntHistory(left_out="it needs clicks of 0 or 1 that add up to the reward")
-    [rows], count = state.pieces, len(arms.policies)
+    [rows], count = state.rows, len(arms.policies)
     row, slot = np.nonzero(rows.documents[:, 0] != PAD)
     keys, of = np.unique(rows.documents[row, 0, slot], return_inverse=True)
     keys = keys[np.bincount(of, rows.times[row], len(keys)) >= SHOWN]

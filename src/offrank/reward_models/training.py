@@ -57,7 +57,7 @@ class TrainingRows:
 def contents(x: Dense) -> Keys:
     """[s] hashes of the features of slates."""
     found = np.zeros(len(x), np.uint64)
-    for column in np.ascontiguousarray(x).reshape(len(x), -1).view(np.uint32).T:
+    for column in np.ascontiguousarray(x).reshape(len(x), int(np.prod(x.shape[1:]))).view(np.uint32).T:
         found = hashed(found ^ column)
     return found
 
