@@ -99,7 +99,7 @@ FORGED: dict[str, tuple[Any, bytes]] = {
     "texts": (["texts", 2], np.array([3, 1], "<i8").tobytes() + b"abc"),
     "no UTF-8": (["texts", 1], np.array([1], "<i8").tobytes() + b"\xff"),
     "unhashable": (["dict", [["list"], 1]], b""),
-    "blocks": (["CountTable", {"held": ["tuple", ["array", "<i8", "C", 0, 4], ["array", "<f8", "C", 0]]}], b""),
+    "blocks": (["CountTable", {"held": ["tuple", ["array", "<i8", "C", 0, 3], ["array", "<f8", "C", 0]]}], b""),
 }
 
 

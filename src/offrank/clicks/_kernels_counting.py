@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 """Compiled loops that count and sum: a hash table of blocks, each of one document in eight adjacent cells.
 
-slots [a power of two] holds indices of blocks, -1 where free; block i belongs to document keys[i, 0], which is of query
-keys[i, 2] and item keys[i, 3], and to the cells from 8 keys[i, 1] on; counts[i, cell % 8] is (shown, clicked).
+slots [a power of two] holds indices of blocks, -1 where free; block i belongs to the cells from 8 keys[i, 0] on of the
+document of query keys[i, 1] and item keys[i, 2]; counts[i, cell % 8] is (shown, clicked).
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from ..log.hashing import ODD, SEED, joined_key
 
 
 @inlined
-def _slot(slots, keys, document, block):
-    """The slot of a block, or the slot where it would be inserted."""
+def _slot(slots, keys, block, query, item, key):
+    """The slot of a block, or the slot where it would be inserted; key: that of the query."""
     mask = np.uint64(len(slots) - 1)
-    x = (np.uint64(document) + np.uint64(block) * np.uint64(0xD6E8FEB86659FD93)) * ODD
+    x = (joined_key(item, key) + np.uint64(block) * np.uint64(0xD6E8FEB86659FD93)) * ODD
     at = (x ^ (x >> np.uint64(32))) & mask
-    while slots[at] >= 0 and (keys[slots[at], 0] != document or keys[slots[at], 1] != block):
+    while slots[at] >= 0:
+        held = keys[slots[at]]
+        if held[2] == item and held[1] == query and held[0] == block:
+            break
         at = (at + np.uint64(1)) & mask
     return at
 
 
 @jit
 def add_sessions(
-    slots, keys, counts, used, most, limit, row, candidates, slates, clicks, query, grouped, weight, browsing, base
+    slots, keys, counts, used, most, limit, row, candidates, slates, clicks, query, weight, browsing, base
 ):
     """Count sessions from `row` on until the table may be full; returns (blocks used, largest count, next row).
 
@@ -41,12 +44,11 @@ def add_sessions(
             if slates[row, rank] < 0:
                 continue
             item = candidates[row, slates[row, rank]]
-            document = np.int64(joined_key(item, key)) if grouped else item
             cell = base[row] + (rank * (rank + 1) // 2 + last if browsing else rank)
-            at = _slot(slots, keys, document, cell >> 3)
+            at = _slot(slots, keys, cell >> 3, query[row], item, key)
             if slots[at] < 0:
                 slots[at] = used
-                keys[used, 0], keys[used, 1], keys[used, 2], keys[used, 3] = document, cell >> 3, query[row], item
+                keys[used, 0], keys[used, 1], keys[used, 2] = cell >> 3, query[row], item
                 used += 1
             counts[slots[at], cell & 7, 0] += w
             most = max(most, counts[slots[at], cell & 7, 0])
@@ -61,14 +63,16 @@ def add_sessions(
 def find_slots(slots, keys, used):
     """Write the indices of the blocks in use to free slots."""
     for block in range(used):
-        slots[_slot(slots, keys, keys[block, 0], keys[block, 1])] = block
+        own = keys[block]
+        slots[_slot(slots, keys, own[0], own[1], own[2], joined_key(own[1], SEED))] = block
 
 
 @jit
 def add_blocks(slots, keys, counts, used, more_keys, more_counts):
     """Add the counts of another table, for which there must be room; returns the number of blocks used."""
     for other in range(len(more_keys)):  # loops: rows of unknown shapes take long to compile
-        at = _slot(slots, keys, more_keys[other, 0], more_keys[other, 1])
+        own = more_keys[other]
+        at = _slot(slots, keys, own[0], own[1], own[2], joined_key(own[1], SEED))
         if slots[at] < 0:
             slots[at] = used
             for part in range(keys.shape[1]):

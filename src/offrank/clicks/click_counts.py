@@ -247,7 +247,7 @@ class CountsFold(Fold):
         Raises:
             EmptyLogError: nothing was shown.
         """
-        known, (document, cell, shown, clicked) = state.table.entries(last=True)
+        known, (document, cell, shown, clicked) = state.table.entries(grouped=self.by is not None, last=True)
         documents, values = Documents.of(*known, by=self.by), None
         del known
         if not len(documents):

@@ -9,31 +9,35 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers, LogBatch
 from ..running.memory import refuse_without_room
+from ..sums.counts import join
 from ._kernels_counting import add_blocks, add_sessions, find_slots
 from .sessions import FEWER
 
 _BLOCK = 8
 """Adjacent cells of a document whose counts are together."""
-_WIDTHS = (np.uint16, np.int32, np.float64)
+_WIDTHS = (np.uint8, np.uint16, np.int32, np.float64)
 """What counts are held in: the first in which they fit."""
 _WHOLE = tuple(map(np.dtype, (np.int16, np.int32, np.float64)))
 """What sorted counts are held in: the first of which they fill no more than half, or the last."""
 _SORTED = 1 << 14
 """Blocks that are sorted at once."""
+_SMALL = 1 << 18
+"""Blocks up to which room is doubled; then it grows by an eighth."""
 _PAIR = 450
 """Bytes of memory that learning from counts takes for each document, in all."""
 
 
 class CountTable:
-    """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
+    """A hash table of (query, item, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
 
-    Memory: some 75 to 90 bytes per document and eight cells that it was seen in; 170 to 190 where weights are no whole
-    numbers. blocks: room for so many. held: keys and counts of the blocks that it begins with.
+    Memory: some 50 to 60 bytes per document and eight cells that it was seen in where no count is above 255, up to 110
+    where counts are larger, 190 where weights are no whole numbers. blocks: room for so many. held: keys and counts of
+    the blocks that it begins with.
     """
 
     def __init__(self, blocks: int = 512, held: tuple[Integers, Floats] | None = None) -> None:
         self._slots: NDArray[np.int32] = np.empty(0, np.int32)
-        self._keys: Integers = np.empty((blocks, 4), np.int64)
+        self._keys: Integers = np.empty((blocks, 3), np.int64)
         self._counts: NDArray[Any] = np.zeros((blocks, _BLOCK, 2), _WIDTHS[0])
         self._used, self._most = 0, 0.0
         self._make_room(0)
@@ -47,7 +51,7 @@ class CountTable:
 
     @property
     def held(self) -> tuple[Integers, Floats]:
-        """(keys, counts) of the blocks in use: [blocks, 4] and [blocks, 8, 2]."""
+        """(keys, counts) of the blocks in use: [blocks, 3] and [blocks, 8, 2]."""
         return self._keys[: self._used], self._counts[: self._used]
 
     def add(self, batch: LogBatch, by: str | None, *, browsing: bool, base: Integers | None = None) -> CountTable:
@@ -55,7 +59,7 @@ class CountTable:
         contexts, weight, row = batch.contexts, 1.0 / batch.inclusion, 0
         query = np.zeros(len(batch), np.int64) if by is None else contexts.keys[by]
         base = np.zeros(len(batch), np.int64) if base is None else base
-        arrays = (contexts.candidates, batch.slates, batch.clicks, query, by is not None, weight, browsing, base)
+        arrays = (contexts.candidates, batch.slates, batch.clicks, query, weight, browsing, base)
         if (weight != 1).any():
             self._widen(np.inf)
         while row < len(batch):
@@ -71,7 +75,7 @@ class CountTable:
         Raises:
             ValueError: these are no blocks.
         """
-        if keys.shape != (len(counts), 4) or counts.shape[1:] != (_BLOCK, 2):
+        if keys.shape != (len(counts), 3) or counts.shape[1:] != (_BLOCK, 2):
             raise ValueError(f"blocks of counts have the shapes {keys.shape} and {counts.shape}")
         self._make_room(len(keys))
         more = float(counts[:, :, 0].max(initial=0))
@@ -81,33 +85,32 @@ class CountTable:
         self._used = add_blocks(self._slots, self._keys, self._counts, self._used, keys, counts)
         return self
 
-    def entries(self, *, last: bool = False) -> tuple[tuple[Integers, Integers, Integers], list[NDArray[Any]]]:
+    def entries(
+        self, *, grouped: bool = True, last: bool = False
+    ) -> tuple[tuple[Integers, Integers, Integers], list[NDArray[Any]]]:
         """((key, query and item [documents], by key), [c] document by number, cell, shown and clicked, sorted).
 
-        last: nothing is left in the table, so that there is more room.
+        grouped: whether a key is of query and item, or the item. last: nothing is left in the table, for more room.
         """
         self._slots = np.empty(0, np.int32)  # until more is added
         self._keys, self._counts = (_resized(one, self._used) for one in (self._keys, self._counts))
-        keys, counts = self.held
-        order = np.lexsort((keys[:, 1], keys[:, 0])).astype(np.int32)
-        known = keys[order, 0]
+        block, query, item = self._keys.T
+        known = join(query, item) if grouped else item
+        order = np.lexsort((block, known)).astype(np.int32)
+        known = known[order]
         new = np.append(True, known[1:] != known[:-1])[: len(order)]
-        number, first = np.cumsum(new, dtype=np.int32) - np.int32(1), order[new]
-        del known, new
-        found = self._entries(order, number)
+        found = self._entries(order, np.cumsum(new, dtype=np.int32) - np.int32(1))
         if last:
             self._counts, self._used = np.zeros((0, _BLOCK, 2), _WIDTHS[0]), 0
-        del counts, order, number
-        columns = keys[first, 0], keys[first, 2], keys[first, 3]
-        if last:
-            self._keys = np.empty((0, 4), np.int64)
-        return columns, found
+        first, known = order[new], known[new]
+        del order
+        return (known, query[first], item[first]), found
 
     def _entries(self, order: NDArray[np.int32], number: NDArray[np.int32]) -> list[NDArray[Any]]:
         """[c] document, cell, shown and clicked of the blocks in an order; number: of each one's document."""
         keys, counts = self.held
         whole = _narrowest(self._most if counts.dtype.kind != "f" else np.inf)
-        cells = _narrowest((keys[:, 1].max(initial=0) + 1) * _BLOCK)
+        cells = _narrowest((keys[:, 0].max(initial=0) + 1) * _BLOCK)
         size = sum(np.count_nonzero(counts[at : at + _SORTED, :, 0]) for at in range(0, len(order), _SORTED))
         kinds: tuple[Any, ...] = (np.int32, cells if cells.kind != "f" else np.int64, whole, whole)
         found, end = [np.empty(size, kind) for kind in kinds], 0
@@ -115,7 +118,7 @@ class CountTable:
             rows = order[at : at + _SORTED]
             met = counts[rows, :, 0] > 0
             block, cell = np.nonzero(met)
-            part = number[at + block], keys[rows[block], 1] * _BLOCK + cell, *counts[rows][met].T
+            part = number[at + block], keys[rows[block], 0] * _BLOCK + cell, *counts[rows][met].T
             for column, values in zip(found, part, strict=True):
                 column[end : end + len(block)] = values
             end += len(block)
@@ -138,7 +141,7 @@ class CountTable:
     def _make_room(self, more: int) -> None:
         """Enlarge the table, where it is, until it has room for `more` blocks."""
         if self._used + more > self.blocks:
-            blocks = max(self._used + more, self.blocks + self.blocks // 4)
+            blocks = max(self._used + more, self.blocks + self.blocks // (1 if self.blocks < _SMALL else 8))
             held = self._slots.nbytes + self._keys.nbytes + self._counts.nbytes
             refuse_without_room(_PAIR * blocks - held, f"{self._used:,} pairs of query and item, and more,", FEWER)
             self._keys, self._counts = (_resized(one, blocks) for one in (self._keys, self._counts))

@@ -19,7 +19,7 @@ from ..language.registry import Registry
 from ..language.spelling import Spelled, parse, spell
 from ..log.batch import Floats
 from ..readers.log import opened
-from ..running.executors import Executor, Progress, run
+from ..running.executors import Executor, Progress, reduced
 from ..running.memory import give_back
 from ..sums.base import Fold, Tee
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
@@ -97,7 +97,11 @@ class ClickModel(Spelled, ModelSpec):
         if self.columns is not None:
             folds["covariates"] = CovariatesFold(self.columns, column)
         needed = documents.session_needs(column) | needs_of(self.columns) | contexts.context_needs(self.context)
-        found = run(source.select(needed), Tee(folds), executor, progress)
+        fold = Tee(folds)
+        read = reduced(source.select(needed), fold, executor, progress)
+        give_back()  # what threads had, before the room is needed
+        found = fold.result(read)
+        del read
         give_back()
         if self.learns_examination:
             refuse_sorted(found["shape"])
