@@ -20,6 +20,8 @@ from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.inference.anytime import LONGEST, level_of_each
 from tests.estimators.simulated import LOGGING, TARGET, log, source
+from tests.verbs.test_ab_test import ARMS
+from tests.verbs.test_ab_test import columns as experiment
 
 
 def band(confidence: float) -> float:
@@ -51,6 +53,34 @@ def test_it_is_the_studentised_interval_at_the_level_of_each_look(options: Mappi
     for name in question["estimators"]:
         assert (found[name].low, found[name].high) == (other[name].low, other[name].high)
         assert found[name].difference == other[name].difference
+
+
+def test_bounds_hold_at_every_look_at_the_level_of_each() -> None:
+    rng = np.random.default_rng(3)
+    query, score = rng.integers(0, 40, 400), rng.random((40, 3))
+    slate = np.argsort(-score[query], axis=1)[:, :2]
+    columns = {"query": query, "slate": [*slate], "candidates": [[0, 1, 2]] * 400, "new": [*-score[query]]}
+    table = pa.table({**columns, "clicks": [*(rng.random((400, 2)) < 0.3).astype(int)]})
+    found, other = (
+        offrank.evaluate(table, "top(new)", bounds=True, **how).bounds["top(new)"]
+        for how in ({"interval": "anytime"}, {"confidence": level_of_each(0.95)})
+    )
+    for mine, theirs in zip(found, other, strict=True):
+        for end in ("lower", "upper", "difference_lower", "difference_upper"):
+            one, two = getattr(mine, end), getattr(theirs, end)
+            assert (one.low, one.high) == pytest.approx((two.low, two.high), abs=1e-12), end
+
+
+def test_an_ab_test_holds_at_every_look_at_the_level_of_each() -> None:
+    table = pa.table(experiment(900))
+    found, other = (
+        offrank.compare(table, None, ARMS, cluster=None, **how)
+        for how in ({"interval": "anytime"}, {"confidence": level_of_each(0.95)})
+    )
+    [mine], [theirs] = (one.metadata.ab_test.compared for one in (found, other))
+    for part in ("means", "combined"):
+        assert getattr(mine, part) == getattr(theirs, part), part
+    assert found.comparisons[0].verdict.difference == other.comparisons[0].verdict.difference
 
 
 def days(folder: Path, *, time: bool) -> list[Path]:
