@@ -161,6 +161,12 @@ class NoOverlapError(SupportError, KeyError):
     code = "no-overlap"
 
 
+class NoDivisorError(NoOverlapError):
+    """An outcome is divided by a mean that is not clearly above 0."""
+
+    code = "no-divisor"
+
+
 class ImpossibleSlateError(SupportError):
     """The logging policy gives probability zero to a slate that was logged."""
 

@@ -175,6 +175,17 @@ def test_days_merge_with_their_outcomes(tmp_path: Path) -> None:
     assert [one.state for one in merged.guardrails] == [one.state for one in whole.guardrails]
 
 
+@pytest.mark.parametrize("divisor", ["zeros", "around 0"])
+def test_a_ratio_by_a_mean_that_may_be_0_is_unknown(divisor: str) -> None:
+    rng = np.random.default_rng(0)
+    made = {**logged(), "by": np.zeros(ROWS) if divisor == "zeros" else rng.normal(size=ROWS)}
+    found = evaluated(made, outcomes="orders / by", guardrails="orders / by > -5%")
+    assert found.outcomes["orders / by"].verdict.trust == "none"
+    assert "not clearly above 0" in str(found.outcomes["orders / by"].estimates.refused[TARGET, "snips"])
+    assert [one.state for one in found.guardrails] == ["not shown"]
+    assert found.verdict == evaluated(made).verdict
+
+
 @pytest.mark.parametrize(
     ("how", "kind", "said"),
     [

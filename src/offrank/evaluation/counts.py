@@ -11,7 +11,7 @@ from typing import Any
 
 from ..checks.log_problems import binding_models, of_rows
 from ..checks.rows import dependence
-from ..errors import NoOverlapError, UsageError
+from ..errors import NoDivisorError, NoOverlapError, UsageError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.effective_size import EffectiveSize
 from ..estimators.layout import CONTROL, MARKS, REWARD, ROWS, SLOTS, Layout, Marks, TargetPair, of_arm
@@ -143,6 +143,9 @@ class Counts:
         )
         if not self.sums.total[at.weight] > 0:
             return replace(row, refusal=self._refusal(at, estimator))
+        if self.layout.ratio and not self.inference.interval(ratio(at.per, at.weight)).low > 0:
+            why = f"the mean that the outcome is divided by is not clearly above 0 under {target!r}"
+            return replace(row, refusal=NoDivisorError(why, "log more rows, or decide by an outcome that is no ratio"))
         mean = self.mean(target, estimator)
         earned = self.inference.interval(mean)
         depending = dependence(self.inference, mean, at.weight, group=self.group > 0)

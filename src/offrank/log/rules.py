@@ -67,7 +67,7 @@ BAD_CLICKS = Rule("bad-clicks", "contains a click that is negative or not a numb
 BAD_NUMBER = Rule(
     "bad-number",
     "is not a finite number",
-    "a control needs a number in every row: where it is unknown, as for a new user, use the mean of the others",
+    "an outcome and a control need one in every row: 0 where nothing was earned, the mean of an unknown control",
 )
 BAD_REWARD = Rule("bad-reward", "is not a finite number", "use a finite reward")
 BAD_PROPENSITY = Rule(
