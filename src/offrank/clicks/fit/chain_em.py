@@ -140,9 +140,10 @@ class EM:
         def step(at: Parameters) -> tuple[Parameters, float]:
             hidden = self._expect(at)
             counts = self.model.counts(at, hidden)
-            after = {name: betas[name].posterior_mean(*counts[name]) for name in at}
-            prior = sum(betas[name].log_density(table) for name, table in at.items())
-            return {**after, **kept}, hidden.log_likelihood + prior
+            after = {name: betas[name].posterior_mean(*counts.pop(name)) for name in at}
+            likelihood = hidden.log_likelihood
+            del hidden, counts
+            return {**after, **kept}, likelihood + sum(betas[name].log_density(table) for name, table in at.items())
 
         def tell(log_posterior: float) -> None:
             self.say(f"{self.model.name}: log-posterior {log_posterior:.8g}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,32 +49,38 @@ def climb(
         if max((float(np.abs(one[name] - here[name]).max(initial=0.0)) for name in here), default=0.0) < tolerance:
             return Climb(one, tuple(trace), taken + 1, converged=True)
         two, _ = step(one)
-        far = _extrapolated(here, one, two)
-        beyond, reached = step(far)
+        here, one = two, _extrapolated(here, one, two)
+        beyond, reached = step(one)
         taken += 3
         here = beyond if np.isfinite(reached) and reached >= log_posterior else two
     return Climb(here, tuple(trace), taken, converged=False)
 
 
-def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> Parameters:
-    """The extrapolated parameters, on the logit scale."""
-    far = squarem([{name: logit(table) for name, table in at.items()} for at in (here, one, two)], _norm)
-    # What does not move stays exactly as it is, and need not be a probability, such as the priors of a component.
-    return {name: expit(far[name]) if name in far else here[name] for name in here}
+def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> dict[str, Floats]:
+    """Where two steps lead by step length S3 of SQUAREM, -|r| / |v|, never less than the steps, on the logit scale.
 
-
-def squarem(path: Sequence[Parameters], size: Callable[[Parameters], float]) -> dict[str, Floats]:
-    """Where two steps lead by step length S3 of SQUAREM, -|r| / |v|, never less than the steps; of tables that move.
-
-    path: the tables before and after each step, on the scale on which steps are added. size: of the changes of all.
+    Each array of all documents counts in memory: they are changed where they are.
     """
-    here, one, two = path
-    first = {name: one[name] - here[name] for name in here}
-    bend = {name: two[name] - one[name] - first[name] for name in here}
-    r, v = size(first), size(bend)
+    at, first, bend = {name: logit(table) for name, table in here.items()}, dict[str, Floats](), dict[str, Floats]()
+    for name in here:
+        first[name], bend[name] = logit(one[name]), logit(two[name])
+        bend[name] -= first[name]
+        first[name] -= at[name]
+        bend[name] -= first[name]
+    r, v = _norm(first), _norm(bend)
     length = min(-r / v, -1.0) if v > 0 else -1.0
-    moving = [name for name in here if first[name].any() or bend[name].any()]
-    return {name: here[name] - 2 * length * first[name] + length**2 * bend[name] for name in moving}
+    for name in here:
+        step, turn = first.pop(name), bend.pop(name)
+        # What does not move stays exactly as it is, and need not be a probability, such as the priors of a component.
+        if step.any() or turn.any():
+            step *= 2 * length
+            turn *= length**2
+            at[name] -= step
+            at[name] += turn
+            at[name] = expit(at[name])
+        else:
+            at[name] = here[name]
+    return at
 
 
 def _norm(parts: Parameters) -> float:
