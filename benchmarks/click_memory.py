@@ -2,9 +2,10 @@
 
 Each model is learnt by a process of its own from a log of 10 items for each query, of which 6 impressions show 5, in
 random orders. "Resident" is the growth of the peak of its resident memory (VmHWM) since before, with that of reading,
-"traced" the peak of what NumPy and Python have allocated by then, both divided by the pairs.
+"traced" the peak of what NumPy and Python have allocated by then, both divided by the pairs; "further" is what each
+pair of the larger log costs beyond the smaller, resident.
 
-    python benchmarks/click_memory.py [--pairs 1000000] [--write docs/reference/benchmarks.md]
+    python benchmarks/click_memory.py [--pairs 1000000] [--more 3000000] [--write docs/reference/benchmarks.md]
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def peak() -> int:
 
 
 def measured(model: str, log: Path, traced: bool) -> tuple[float, ...]:
-    """Bytes of each pair: the peak of memory, and of the files."""
+    """The pairs, and bytes: the peak of memory, and of the files."""
     kind = offrank.clicks.click_model(model)
     few = [{"query": n % 3, "slate": [n % 4, 4, 5], "clicks": [n % 2, 0, 1]} for n in range(120)]
     kind.fit(few)  # what is compiled and imported is there
@@ -54,31 +55,39 @@ def measured(model: str, log: Path, traced: bool) -> tuple[float, ...]:
     fitted = kind.fit(log)
     pairs = len(fitted.documents)
     if traced:
-        return (tracemalloc.get_traced_memory()[1] / pairs,)
-    found = [(peak() - before) / pairs]
+        return pairs, tracemalloc.get_traced_memory()[1]
+    found = [pairs, peak() - before]
     for name in ("model.json", "model.npz"):
         fitted.save(log.parent / name, overwrite=True)
-        found.append((log.parent / name).stat().st_size / pairs)
+        found.append((log.parent / name).stat().st_size)
     return tuple(found)
+
+
+def alone(model: str, log: Path, traced: bool) -> tuple[float, ...]:
+    """What `measured` returns, of a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(measured, (model, log, traced))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--more", type=int, default=3_000_000)
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    lines = ["| bytes of each pair | traced | resident | JSON | `.npz` |", "|---|--:|--:|--:|--:|"]
-    alone = multiprocessing.get_context("spawn")
+    sizes = (options.pairs, options.more)
+    lines = [f"| bytes of each pair | traced | resident | resident, of {sizes[1]:,} | further | JSON | `.npz` |"]
+    lines.append("|---|--:|--:|--:|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "log.parquet"
-        write_log(log, options.pairs)
+        logs = [Path(folder) / f"{size}.parquet" for size in sizes]
+        for log, size in zip(logs, sizes, strict=True):
+            write_log(log, size)
         for model in MODELS:
-            with alone.Pool(1) as pool:
-                resident, *files = pool.apply(measured, (model, log, False))
-            with alone.Pool(1) as pool:
-                (traced,) = pool.apply(measured, (model, log, True))
-            found = " | ".join(f"{one:,.0f}" for one in (traced, resident, *files))
-            lines.append(f"| `{model}` | {found} |")
+            _, traced = alone(model, logs[0], True)
+            (pairs, resident, *files), (more, larger, *_) = (alone(model, log, False) for log in logs)
+            each = [one / pairs for one in (traced, resident, *files)]
+            each[2:2] = [larger / more, (larger - resident) / (more - pairs)]
+            lines.append(f"| `{model}` | {' | '.join(f'{one:,.0f}' for one in each)} |")
             print(lines[-1], flush=True)
     if options.write:
         generated(options.write, "click memory", lines, "benchmarks/click_memory.py")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from offrank.clicks import DBN, PBM
+from offrank.clicks.count_table import CountTable
 from offrank.errors import LogError
 from offrank.running import memory
 
@@ -76,3 +79,16 @@ def test_a_log_of_too_many_pairs_is_refused_before_they_are_learnt_from(machine:
         model.fit(ROWS)
     assert "by item alone" in told.value.remedy
     model.fit(ROWS, by=None)  # three documents
+
+
+@pytest.mark.parametrize(("documents", "fits"), [(1_000, True), (5_000, False)])
+def test_what_learning_needs_is_told_by_documents_not_by_blocks_of_their_ranks(
+    machine: Path, documents: int, fits: bool
+) -> None:
+    (machine / "meminfo").write_text("MemAvailable: 600 kB\n")
+    keys, counts = np.zeros((5_000, 3), np.int64), np.zeros((5_000, 8, 2), np.uint8)
+    keys[:, 0], keys[:, 2] = np.divmod(np.arange(5_000), documents)
+    counts[:, 0] = 1
+    table = CountTable().add_blocks(keys[:2_500], counts[:2_500])
+    with nullcontext() if fits else pytest.raises(LogError, match="2,500 pairs of query and item"):
+        table.add_blocks(keys[2_500:], counts[2_500:])

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers, LogBatch
-from ..running.memory import refuse_without_room
+from ..log.hashing import distinct_codes
+from ..running.memory import available, refuse_without_room
 from ..sums.counts import join
 from ._kernels_counting import add_blocks, add_sessions, find_slots
 from .sessions import FEWER
@@ -23,8 +24,10 @@ _SORTED = 1 << 14
 """Blocks that are sorted at once."""
 _SMALL = 1 << 18
 """Blocks up to which room is doubled; then it grows by an eighth."""
-_PAIR = 450
-"""Bytes of memory that learning from counts takes for each document, in all."""
+_DOCUMENT, _ENTRY = 150, (10, 10, 16, 44)
+"""Bytes of memory that learning from counts takes for each document, and for each of its cells by `_WIDTHS`."""
+_EVERY = 64
+"""One document of so many tells how many blocks each has."""
 
 
 class CountTable:
@@ -142,13 +145,32 @@ class CountTable:
         """Enlarge the table, where it is, until it has room for `more` blocks."""
         if self._used + more > self.blocks:
             blocks = max(self._used + more, self.blocks + self.blocks // (1 if self.blocks < _SMALL else 8))
-            held = self._slots.nbytes + self._keys.nbytes + self._counts.nbytes
-            refuse_without_room(_PAIR * blocks - held, f"{self._used:,} pairs of query and item, and more,", FEWER)
+            self._refuse_without_room(blocks)
             self._keys, self._counts = (_resized(one, blocks) for one in (self._keys, self._counts))
         if 4 * self.blocks > 3 * len(self._slots):
             self._slots = np.empty(0, np.int32)  # before there are others
             self._slots = np.full(1 << (self.blocks + self.blocks // 2).bit_length(), -1, np.int32)
             find_slots(self._slots, self._keys, self._used)
+
+    def _refuse_without_room(self, blocks: int) -> None:
+        """Raise if so many blocks are too many to learn from: at most, or else with as many cells and documents each.
+
+        Raises:
+            LogError: they are.
+        """
+        of_entry = _ENTRY[_WIDTHS.index(self._counts.dtype.type)]
+        held = self._slots.nbytes + self._keys.nbytes + self._counts.nbytes
+        if blocks * (_DOCUMENT + _BLOCK * of_entry) - held <= available():
+            return
+        seen, entries, every = [np.empty(0, np.int64)], 0, np.uint64(1 if self._used < _SMALL else _EVERY)
+        for at in range(0, self._used, _SORTED):
+            rows = slice(at, min(at + _SORTED, self._used))
+            known = join(self._keys[rows, 1], self._keys[rows, 2])
+            seen.append(known[known.view(np.uint64) % every == 0])
+            entries += int(np.count_nonzero(self._counts[rows, :, 0]))
+        documents = int(every) * len(distinct_codes(np.concatenate(seen)))
+        needed = (_DOCUMENT * documents + of_entry * entries) * blocks / max(self._used, 1) - held
+        refuse_without_room(needed, f"{documents:,} pairs of query and item, and more,", FEWER)
 
 
 def _resized(array: NDArray[Any], blocks: int) -> NDArray[Any]:

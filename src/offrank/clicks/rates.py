@@ -120,11 +120,14 @@ class DCTR(WithPrior):
             regression, betas = PriorRegression.of(setting), setting
         strength = np.append(shown, 0.0) + betas.strength
         rate = betas.posterior_mean(np.append(clicked, 0.0), np.append(shown, 0.0))
+        unseen = betas.of_unseen.table
         if isinstance(setting, PriorDesign):
-            doubt = _doubt(rate, strength, regression, setting, betas, (shown[some], clicked[some]), some)
+            a, b = betas.of_seen(len(shown))
+            evidence = shown[some], clicked[some], a[some], b[some]
+            del shown, clicked, betas, a, b  # of all documents: there is less in memory
+            doubt = _doubt(rate, strength, regression, setting, evidence, some)
             known, loadings = leading_and_own({"rate": doubt})
             strength = known["rate"]
-        unseen = betas.of_unseen.table
         tables = {"rate": rate, "rate_prior": unseen, "rate_regression": regression.table}
         return FitResult(tables, {"rate": strength}, info={"rate_prior": unseen.tolist()}, loadings=loadings)
 
@@ -198,13 +201,14 @@ def _doubt(
     strength: Floats,
     prior: PriorRegression,
     design: PriorDesign,
-    betas: Beta,
-    counts: tuple[Floats, Floats],
+    evidence: tuple[Floats, Floats, Floats, Floats],
     some: Integers,
 ) -> Uncertainty:
-    """The rates [documents + 1], which move with the doubt of the prior, which the counts of `some` documents gave."""
-    a, b = (one[some] for one in betas.of_seen(len(rate) - 1))
-    _, *slopes = beta_binomial(*counts, a, b)
+    """The rates [documents + 1], which move with the doubt of the prior, which `some` documents gave.
+
+    evidence: their counts and their priors' a and b.
+    """
+    _, *slopes = beta_binomial(*evidence)
     covariance = prior.covariance(design, prior.scores(design.take(some), *slopes), len(some))
     values, axes = np.linalg.eigh(covariance)
 
