@@ -163,6 +163,11 @@ class SomeDocuments(NamedTuple):
         """The documents."""
         return slice(self.first, self.first + self.documents)
 
+    @property
+    def begin(self) -> Integers:
+        """[documents + 1] the first entry of each document, and the number of all."""
+        return np.searchsorted(self.document, np.arange(self.documents + 1))
+
     def by_document(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each document [documents]."""
         return _sums(self.document, self.shown, self.documents), _sums(self.document, self.clicked, self.documents)

@@ -26,8 +26,6 @@ _SMALL = 1 << 18
 """Blocks up to which room is doubled; then it grows by an eighth."""
 _DOCUMENT, _ENTRY = 150, (10, 10, 16, 44)
 """Bytes of memory that learning from counts takes for each document, and for each of its cells by `_WIDTHS`."""
-_EVERY = 64
-"""One document of so many tells how many blocks each has."""
 
 
 class CountTable:
@@ -105,9 +103,8 @@ class CountTable:
         found = self._entries(order, np.cumsum(new, dtype=np.int32) - np.int32(1))
         if last:
             self._counts, self._used = np.zeros((0, _BLOCK, 2), _WIDTHS[0]), 0
-        first, known = order[new], known[new]
-        del order
-        return (known, query[first], item[first]), found
+        first = order[new]
+        return (known[new], query[first], item[first]), found
 
     def _entries(self, order: NDArray[np.int32], number: NDArray[np.int32]) -> list[NDArray[Any]]:
         """[c] document, cell, shown and clicked of the blocks in an order; number: of each one's document."""
@@ -162,7 +159,7 @@ class CountTable:
         held = self._slots.nbytes + self._keys.nbytes + self._counts.nbytes
         if blocks * (_DOCUMENT + _BLOCK * of_entry) - held <= available():
             return
-        seen, entries, every = [np.empty(0, np.int64)], 0, np.uint64(1 if self._used < _SMALL else _EVERY)
+        seen, entries, every = [np.empty(0, np.int64)], 0, np.uint64(1 if self._used < _SMALL else 64)
         for at in range(0, self._used, _SORTED):
             rows = slice(at, min(at + _SORTED, self._used))
             known = join(self._keys[rows, 1], self._keys[rows, 2])

@@ -20,7 +20,7 @@ from ..language.spelling import Spelled, parse, spell
 from ..log.batch import Floats
 from ..readers.log import opened
 from ..running.executors import Executor, Progress, reduced
-from ..running.memory import give_back
+from ..running.memory import given_back
 from ..sums.base import Fold, Tee
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..sums.outcome_shape import OutcomeShapeFold
@@ -98,11 +98,7 @@ class ClickModel(Spelled, ModelSpec):
             folds["covariates"] = CovariatesFold(self.columns, column)
         needed = documents.session_needs(column) | needs_of(self.columns) | contexts.context_needs(self.context)
         fold = Tee(folds)
-        read = reduced(source.select(needed), fold, executor, progress)
-        give_back()  # what threads had, before the room is needed
-        found = fold.result(read)
-        del read
-        give_back()
+        found = given_back(fold.result(given_back(reduced(source.select(needed), fold, executor, progress))))
         if self.learns_examination:
             refuse_sorted(found["shape"])
         gathered = replace(found["gathered"], covariates=found.get("covariates"))

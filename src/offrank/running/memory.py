@@ -7,13 +7,14 @@ import importlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from ..errors import LogError
 
 _MACHINE, _OWN, _GROUPS = Path("/proc/meminfo"), Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+T = TypeVar("T")
 _STATUS = Path("/proc/self/status")
 _FILES = (
     ("memory.max", "memory.current", "inactive_file"),
@@ -36,11 +37,12 @@ def refuse_without_room(needed: float, what: str, remedy: str) -> None:
         raise LogError(f"{what} need about {more}", remedy)
 
 
-def give_back() -> None:
-    """Give the system what was freed but kept for what comes next: after a pass over a log, what its threads had."""
+def given_back(found: T) -> T:
+    """What was found, when the system has what was freed but kept for later: after a pass, what its threads had."""
     pa.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError, TypeError):  # glibc has it
         ctypes.CDLL(None).malloc_trim(0)
+    return found
 
 
 def available() -> float:

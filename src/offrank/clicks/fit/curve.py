@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,9 +45,6 @@ _LITTLE = 1e-3
 _ROUNDS = 100
 _FAR = 1.0
 """The largest step, in logarithms."""
-
-_TOGETHER = 1 << 17
-"""Documents that are worked on at once."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +117,8 @@ class _Moments(NamedTuple):
 def _moments(counts: ClickCounts, by_cell: tuple[Floats, Floats], pooled: Pooled, log: Floats) -> _Moments:
     """by_cell: of the counts. log: [cells - 1]."""
     rest, curve = slice(1, None), np.exp(np.append(0.0, log))
-    each = (_expected(part, curve, pooled.rates.value) for part in counts.parts(_TOGETHER))
-    likelihood, score, *tables = reduce(_added, each)
+    each = (_expected(part, curve, pooled.rates.value) for part in counts.parts(1 << 17))
+    likelihood, score, *tables = reduce(lambda one, other: list(map(add, one, other)), each)
     if len(curve) > _MOST:
         tables = [np.diag(np.diag(table)) for table in tables]
     information, products, cross, error = tables
@@ -139,12 +137,7 @@ def _moments(counts: ClickCounts, by_cell: tuple[Floats, Floats], pooled: Pooled
 
 def _expected(part: SomeDocuments, curve: Floats, rates: Floats) -> list[Any]:
     """What `expect_scores` finds of some documents."""
-    first = np.searchsorted(part.document, np.arange(part.documents + 1))
-    return list(_kernels.expect_scores(first, part.cell, part.shown, part.clicked, curve, rates))
-
-
-def _added(one: list[Any], other: list[Any]) -> list[Any]:
-    return [left + right for left, right in zip(one, other, strict=True)]
+    return list(_kernels.expect_scores(part.begin, part.cell, part.shown, part.clicked, curve, rates))
 
 
 def fit_curve(

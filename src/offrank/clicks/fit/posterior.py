@@ -188,9 +188,8 @@ def _entries(counts: ClickCounts, rows: slice = slice(None)) -> tuple[Integers, 
     begin, end, every = rows.indices(counts.documents)
     if every > 1:
         return _entries(counts.thinned(every))
-    first = np.searchsorted(counts.document, np.arange(begin, end + 1, dtype=counts.document.dtype))
-    cell, shown, clicked = counts.numbers(slice(first[0], first[-1]))
-    return first - first[0], cell, clicked, shown - clicked
+    some = counts.part(begin, end)
+    return some.begin, some.cell, some.clicked, some.shown - some.clicked
 
 
 @dataclass(frozen=True)

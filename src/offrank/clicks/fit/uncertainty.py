@@ -159,9 +159,6 @@ def following(
     """
     documents = len(value) - 1
 
-    def spread(rows: slice) -> Floats:
-        return value[rows] * (1 - value[rows])
-
     def loading(rows: slice) -> Floats:
         seen = slice(rows.start, min(rows.stop, documents))
         found, by_a, by_b = moved(seen)
@@ -170,13 +167,13 @@ def following(
             found = np.pad(found, ((0, 0), (0, doubt.shape[1] - found.shape[1]))) + by_table @ doubt
         if rows.stop > documents:  # an unseen one has the mean of all priors
             found = np.vstack([found, np.zeros(found.shape[1]) if doubt is None else unseen @ doubt[: len(unseen)]])
-        return np.asarray(found / np.maximum(spread(rows), 1e-300)[:, None])
+        return np.asarray(found / np.maximum(value[rows] * (1 - value[rows]), 1e-300)[:, None])
 
     unseen = np.zeros(0)
     if prior is not None and isinstance(design, PriorDesign):
         each = ((prior.means(part), part.rows) for part in design.parts())
         unseen = np.asarray(sum((means * (1 - means)) @ rows for means, rows in each)) / documents
-    return Uncertainty(value, lambda rows: spread(rows) / (strength[rows] + 1), loading)
+    return Uncertainty(value, lambda rows: value[rows] * (1 - value[rows]) / (strength[rows] + 1), loading)
 
 
 def _prior_uncertainty(found: Attractions, prior: PriorRegression, design: PriorDesign, along: Floats) -> Floats:
