@@ -72,14 +72,11 @@ class CommandGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, each with its summary."""
         named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        rows = [(name, _summary(one)) for name, one in named if one is not None and not one.hidden]
+        shown = [(name, one, (one.help or "").split("\n\n")[0]) for name, one in named if one and not one.hidden]
+        rows = [(name, " ".join((one.short_help or first).split())) for name, one, first in shown]
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
-
-
-def _summary(one: click.Command) -> str:
-    return " ".join((one.short_help or (one.help or "").split("\n\n")[0]).split())
 
 
 def _parts(text: str) -> tuple[list[str], list[str]]:

@@ -99,13 +99,9 @@ class ArmRows:
         held = self.documents, self.clicks + 0.0, self.arm, self.sure.astype(np.int64), self.reward + 0.0
         every = (one.reshape(len(self), -1).view(np.int64) for one in (*held, self.weight / self.times))
         keys, first, of = np.unique(hashes(np.hstack([*every])), return_index=True, return_inverse=True)
-        times = np.bincount(of, self.times, len(keys)).astype(np.int64)
-        return replace(
-            self.take(first),
-            key=keys,
-            times=times,
-            weight=np.asarray(np.bincount(of, self.weight, len(keys)), np.float64),
-        )
+        times, weight = (np.bincount(of, one, len(keys)) for one in (self.times, self.weight))
+        summed: dict[str, Any] = {"key": keys, "times": times.astype(np.int64), "weight": weight}
+        return replace(self.take(first), **summed)
 
     def padded(self, slots: int) -> ArmRows:
         """The same with lists of so many slots."""
@@ -129,9 +125,7 @@ class ArmRowsState:
 
     def __add__(self, other: ArmRowsState) -> ArmRowsState:
         pieces, limit = (*self.pieces, *other.pieces), min(self.limit, other.limit)
-        different = None
-        if self.different is not None and other.different is not None:
-            different = (*self.different, *other.different)
+        different = None if self.different is None or other.different is None else (*self.different, *other.different)
         both = ArmRowsState(pieces, self.odd or other.odd, limit, self.most, different)
         return both.cut() if max(sum(map(len, one)) for one in (pieces, different or ())) > 2 * self.most else both
 

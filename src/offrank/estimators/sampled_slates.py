@@ -11,8 +11,8 @@ import numpy as np
 
 from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown
-from ..log.contexts import reordered
-from ..log.hashing import feature_hashes, hashes
+from ..log.contexts import feature_keys, reordered
+from ..log.hashing import hashes
 from ..log.source import Ability, Needs
 from ..policies.base import Policy, all_items
 from ..policies.propensities import Propensities, propensities
@@ -87,9 +87,8 @@ def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]
         floats += list(np.moveaxis(np.round(logging.rank_probs(contexts, items), 9), 2, 0))
     columns = [np.ascontiguousarray(values + 0.0).view(np.int64) for values in floats]
     columns += [places(contexts.rankings[name], items.shape[1]) for name in sorted(every.rankings)]
-    if "features" in every.roles and (one := contexts.features) is not None:
-        given = (one.first, contexts.size, one.offsets, one.indices, one.values)
-        columns.append(feature_hashes(*given, items.shape[1]).view(np.int64))
+    if "features" in every.roles and contexts.features is not None:
+        columns.append(feature_keys(contexts).view(np.int64))
     return columns if needed.exchangeable else [contexts.candidates, *columns]
 
 

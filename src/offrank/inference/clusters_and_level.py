@@ -14,7 +14,7 @@ from ..language.argument import interval_level
 from ..log.batch import LogBatch, Naturals
 from ..log.source import Needs, Source, has
 from ..sums.base import Fold, Sample
-from ..sums.clusters import BUCKETS, EQUAL, NUMBERED, SAID, BootstrapFold, BucketsFold, Clusters, EqualRowsFold
+from ..sums.clusters import BUCKETS, EQUAL, NUMBERED, REPEATS, SAID, BootstrapFold, BucketsFold, Clusters, EqualRowsFold
 from ..sums.mean import Name, Products
 from ..sums.moments import MomentsFold
 from ..sums.named_sums import NamedColumns, Sums
@@ -29,8 +29,6 @@ FEWEST = 5
 """With fewer clusters, rows are not clustered by default: Student's quantiles would dominate the intervals."""
 BUCKETS_OF = "buckets of "
 """Prefix of the names of the folds of clusters, before the column."""
-_REPEATS = 1.1
-"""Mean rows in the cluster of a row; with fewer, intervals are at most 5 % too narrow even if all are equal."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ class IntervalSpec:
         every = [Clusters.of(name, folded[BUCKETS_OF + name], len(products)) for name in self.columns]
         dropped: list[Clusters] = []
         if self.cluster == AUTO:
-            every = [one for one in every if one.repeats >= _REPEATS]
+            every = [one for one in every if one.repeats >= REPEATS]
             dropped = [one for one in every if len(one.rows) < FEWEST or not kind.clusters]
             every = [one for one in every if one not in dropped]
         rows = self._rows(folded, products) if self.draws_rows else None
@@ -142,7 +140,7 @@ class IntervalSpec:
         which each is drawn; where too many differ for that, of the numbers of the rows.
         """
         said, equal, numbered = (Clusters.of(name, folded[name], len(products)) for name in (SAID, EQUAL, NUMBERED))
-        if said.repeats <= _REPEATS + 4 * math.sqrt(2 / said.buckets):  # by chance, of rows that share a bucket
+        if said.apart:
             return self._drawn(said)
         if equal.buckets < math.inf:
             return self._drawn(numbered)

@@ -74,16 +74,13 @@ def heavy_tail(largest: Floats, count: float, column: Name, sums: Sums) -> Tail 
         return None
     index, raw, scale = pareto_law(excess)
     error = (1 + index) / math.sqrt(len(excess))
-    expected = threshold + _quantiles(index + error, _median(raw, scale), len(excess))
+    median = scale * (2**raw - 1) / raw if raw else scale * math.log(2)
+    expected = threshold + _quantiles(index + error, median, len(excess))
     seen = excess + threshold
     more_squares, more_cubes = (max(float((expected**p).sum() - (seen**p).sum()), 0.0) for p in (2, 3))
     cubes = max(abs(sums.cubes(column)), float((seen**3).sum()))  # gains and losses may cancel
     signed = bool(sums.least[column] < 0)
     return Tail(index, error, float(sums.squares[column]), cubes, more_squares, more_cubes, signed)
-
-
-def _median(index: float, scale: float) -> float:
-    return scale * (2**index - 1) / index if index else scale * math.log(2)
 
 
 def _quantiles(index: float, median: float, count: int) -> Floats:

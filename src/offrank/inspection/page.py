@@ -86,17 +86,13 @@ def _asking(seen: Inspection) -> str:
     if seen.next.first:
         return f"The log has enough of the first items alone. What those of {quote(target)} would have earned:"
     if target in law:
-        rankers = [one.name for one in seen.columns if one.use in ("score", "ranking") and not _reads(law, one.name)]
+        used = (one.name for one in seen.columns if one.use in ("score", "ranking"))
+        rankers = [name for name in used if not re.search(rf"[( ]{re.escape(spell(name))}[,)]", law)]
         shows = ": it shows too little of what {} would show:" if rankers else ". Log your scores, and {} judges them:"
         own = quote(rankers[0]) if rankers else Option("target", "top(score)")
         earned = "has earned, which drew the log" if target == law else "would have earned, of which the log has most"
         return Wording("What {} " + earned + shows, quote(target), own)
     return f"What {quote(seen.next.target)} would have earned:"
-
-
-def _reads(law: str, name: str) -> bool:
-    """Whether a policy, as it is spelled, reads this column."""
-    return re.search(rf"[( ]{re.escape(spell(name))}[,)]", law) is not None
 
 
 def _direction(seen: Inspection) -> Iterator[str]:

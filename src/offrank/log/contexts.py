@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch import Contexts, CutColumns, Floats, Integers, SparseFeatures
+from .batch import Contexts, CutColumns, Floats, Integers, Naturals, SparseFeatures
 from .hashing import feature_hashes, hashes
 from .source import Needs
 
@@ -92,15 +92,21 @@ def stacked(blocks: Sequence[NDArray[T]], width: int, pad: float) -> NDArray[T]:
     return out
 
 
+def feature_keys(contexts: Contexts) -> Naturals:
+    """[n, m] hashes of the features of the candidates; 0 where there are none."""
+    if (one := contexts.features) is None:
+        return np.zeros(contexts.candidates.shape, np.uint64)
+    given = one.first, contexts.size, one.offsets, one.indices, one.values
+    return np.asarray(feature_hashes(*given, contexts.candidates.shape[1]))
+
+
 def content(contexts: Contexts) -> Integers:
     """[n, c] the whole content as integers; the features of a candidate as a hash."""
     m = contexts.candidates.shape[1]
     inside = np.arange(m) < contexts.size[:, None]
     columns = [contexts.size, contexts.length, *contexts.keys.values(), np.where(inside, contexts.candidates, 0)]
     if contexts.features is not None:
-        found = contexts.features
-        given = (found.first, contexts.size, found.offsets, found.indices, found.values)
-        columns.append(feature_hashes(*given, m).view(np.int64))
+        columns.append(feature_keys(contexts).view(np.int64))
     # Adding 0.0 turns -0.0 into 0.0.
     scores = [np.where(inside, values + 0.0, 0.0).view(np.int64) for values in contexts.scores.values()]
     return np.column_stack([*columns, *scores, *contexts.rankings.values()]).astype(np.int64, copy=False)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Booleans, Floats, LogBatch
-from ..log.hashing import ODD, feature_hashes, hashed
+from ..log.batch import Floats, LogBatch
+from ..log.contexts import feature_keys
+from ..log.hashing import ODD, hashed
 from ..sums._kernels import with_numbers
 from ..sums.base import Fold
 from ..sums.sampled import COPIES, row_contents
@@ -104,11 +105,6 @@ class TrainingState:
         return replace(self, pieces=(rows.take(kept),), limit=limit, said=said)
 
     @property
-    def sampled(self) -> tuple[Booleans, Booleans]:
-        """[s] which rows are in the sample by what they say, and in that by number."""
-        return self.rows.said < self.said, self.rows.key < self.limit
-
-    @property
     def rows(self) -> TrainingRows:
         """All rows, padded with zeros to the widest."""
         if len(self.pieces) == 1 and self.pieces[0].x.shape[1:] == (self.slots, self.width):
@@ -157,7 +153,8 @@ class TrainingFold(Fold):
 
     def result(self, part: TrainingState) -> TrainingState:
         kept = part.cut()
-        by_said, by_number = (kept.rows.take(np.flatnonzero(each)) for each in kept.sampled)
+        samples = kept.rows.said < kept.said, kept.rows.key < kept.limit
+        by_said, by_number = (kept.rows.take(np.flatnonzero(each)) for each in samples)
         copies = sum(len(one) - len(np.unique(one.said)) for one in (by_said, by_number))
         rows = by_number if 2 * len(by_said) < len(by_number) or copies > COPIES * len(by_said) else by_said
         by_content = False
@@ -169,11 +166,9 @@ class TrainingFold(Fold):
 
     def _said(self, batch: LogBatch) -> Keys:
         """[n] hashes of what rows say of what was shown, its features included where these are read."""
-        said, found = row_contents(batch), batch.contexts.features
-        if FEATURES in self.columns.by and found is not None:
-            lines = found.first, batch.contexts.size, found.offsets, found.indices, found.values
-            said = said.copy()
-            with_numbers(said, batch.slates, feature_hashes(*lines, batch.contexts.candidates.shape[1]))
+        said = row_contents(batch).copy()
+        if FEATURES in self.columns.by:
+            with_numbers(said, batch.slates, feature_keys(batch.contexts))
         return said
 
 

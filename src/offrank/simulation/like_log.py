@@ -19,11 +19,6 @@ _STEP = 4096
 _TIRED, _CONTRAST = 0.9, 0.8
 
 
-def _position_based(attraction: Floats) -> Floats:
-    """A click depends on its own item and rank only."""
-    return np.ones(attraction.shape)
-
-
 def _cascade(attraction: Floats) -> Floats:
     """Users read from the top, and most of those whom an item attracts read no further."""
     passed = np.cumprod(1 - _TIRED * attraction, axis=1)
@@ -37,7 +32,7 @@ def _neighbours(attraction: Floats) -> Floats:
     return 1 - _CONTRAST * near.max(axis=0, initial=0.0)
 
 
-BEHAVIOURS: dict[str, Behaviour] = {"position-based": _position_based, "cascade": _cascade, "neighbours": _neighbours}
+BEHAVIOURS: dict[str, Behaviour] = {"position-based": np.ones_like, "cascade": _cascade, "neighbours": _neighbours}
 
 
 @dataclass(frozen=True)

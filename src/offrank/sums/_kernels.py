@@ -234,19 +234,6 @@ def cluster_sums(codes, sums, values, key, table):
     return found
 
 
-@jit
-def value_keys(values):
-    """[n] hashes of the values [d, n] of rows, but for zeros and for the last digits, which rounding may change."""
-    d, n = values.shape
-    key = np.zeros(n, np.uint64)
-    for a in range(d):
-        for row in range(n):
-            bits = (np.float64(values[a, row]).view(np.uint64) + np.uint64(1 << 19)) >> np.uint64(20)
-            if bits << np.uint64(21):  # 0 and -0 are one number
-                key[row] = finish(bits ^ splitmix64(key[row] + np.uint64(a)))
-    return key
-
-
 @_fast
 def half_octaves(counts, values, columns):
     """Count values in bins at 2^e and 1.5 * 2^e, read off the bits of the float; zeros in bin 0.

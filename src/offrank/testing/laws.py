@@ -93,7 +93,8 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
 
 def enumerated_slot_probs(found: Law, slate: Slate) -> list[float]:
     """Return the probability of each slot given the slots above, by summing over slates with the same beginning."""
-    prefixes = [_begins(found, slate[:length]) for length in range(len(slate) + 1)]
+    begins = (slate[:length] for length in range(len(slate) + 1))
+    prefixes = [math.fsum(p for one, p in found.items() if one[: len(begin)] == begin) for begin in begins]
     pairs = zip(prefixes[1:], prefixes[:-1], strict=True)
     return [inside / above if above > 0 else 0.0 for inside, above in pairs]
 
@@ -102,10 +103,6 @@ def enumerated_rank_probs(found: Law, item: int, slots: int) -> list[float]:
     """Return the probability of an item at each rank, by summing over slates."""
     ranks = range(slots)
     return [math.fsum(p for slate, p in found.items() if len(slate) > rank and slate[rank] == item) for rank in ranks]
-
-
-def _begins(found: Law, prefix: Slate) -> float:
-    return math.fsum(p for slate, p in found.items() if slate[: len(prefix)] == prefix)
 
 
 def _orders(policy: object, situation: Situation) -> list[Slate]:

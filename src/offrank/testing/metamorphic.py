@@ -258,14 +258,9 @@ def check_more_estimators(
     if "serious" in least.values():
         assert "serious" in found.values(), f"{fewer} refuted the log, and with {more} nothing does"
     for verdict in after.verdicts.values() if "serious" in found.values() else ():
-        assert not verdict.usable or _without_policy(str(verdict.estimator)), (
+        assert not verdict.usable or estimator(str(verdict.estimator)).kind.logging is None, (
             f"{fewer} refuted the log, and with {more} there is an answer: {verdict}"
         )
-
-
-def _without_policy(spelling: str) -> bool:
-    """Whether an estimator does not depend on the logging policy."""
-    return estimator(spelling).kind.logging is None
 
 
 def flat_answer(ask: Question, log: Any) -> Leaves:
