@@ -45,6 +45,13 @@ def test_candidates_are_of_two_lists_where_the_slate_is_of_both() -> None:
     assert log.select(needs("candidates")).columns()["candidates"] == "one+two"
 
 
+@pytest.mark.parametrize(("name", "kind"), [("new", float), ("new", int), ("rank", float)])
+def test_fractions_that_run_are_places_only_if_they_are_called_so(name: str, kind: type) -> None:
+    rows = pa.table({"slate": [["a", "b", "c"]] * 3, "seen": [[1, 0, 0]] * 3, name: [[*map(kind, (3, 2, 1))]] * 3})
+    log = offrank.read_log(rows, columns={"clicks": "seen"})
+    assert ("position" in log.renamed) == (name == "rank" or kind is int)
+
+
 def test_a_column_of_another_role_is_not_taken_for_the_clicks_by_its_name() -> None:
     rows = pa.table({"slate": [[17], [4]], "click": [[17], [4]]})
     log = offrank.read_log(rows, columns={"candidates": "click"})

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.errors import RowError
+from offrank.log.source import needs
 from offrank.readers.conversions import click_numbers
 from offrank.readers.names import closeness
 
@@ -108,6 +110,20 @@ def test_a_propensity_that_differs_within_a_list_is_that_of_the_slot() -> None:
     own = table.rename_columns(["impression", "item", "position", "click", "propensity"])
     found = offrank.inspect(own)
     assert (found.given["slot_propensity"], found.logging.status) == ("propensity", "written, not tested")
+
+
+@pytest.mark.parametrize(("damaged", "role"), [(4, "propensity"), (5, "slot_propensity")])
+def test_a_propensity_that_differs_within_few_lists_is_that_of_the_list(damaged: int, role: str) -> None:
+    lists, slots = 8, 2
+    probability = np.full((lists, slots), 0.5)
+    probability[:damaged, 1] = 0.25
+    shown = {"list": np.repeat(np.arange(lists), slots), "item": np.arange(lists * slots) % 5}
+    table = pa.table({**shown, "position": [1, 2] * lists, "click": [0, 1] * lists, "propensity": probability.ravel()})
+    log = offrank.read_log(table, columns={"impression": "list"})
+    assert log.renamed.get("slot_propensity") == (None if role == "propensity" else "propensity")
+    one = offrank.read_log(table.slice(0, 2), columns={"impression": "list"}).select(needs("propensity"))
+    with pytest.raises(RowError, match="differs within one impression"):
+        next(iter(one.batches(0)))
 
 
 def numbered(**more: list[Any]) -> pa.Table:

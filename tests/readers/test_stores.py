@@ -235,6 +235,53 @@ def test_a_server_that_never_answers(fault: str, proxy: Any, monkeypatch: pytest
         offrank.read_log(at(proxy, "logs/log.parquet"))
 
 
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of a server that accepts what comes, and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=20) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_store_whose_requests_have_no_limit_is_not_waited_for(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "PAUSES", ())
+    monkeypatch.setattr(stores, "PATIENCE", 0.2)
+    address = f"gs://anonymous@logs/log.parquet?scheme=http&endpoint_override={silent}"
+    with pytest.raises(LogError, match=f"logs/log.parquet cannot be read: {SILENT}"):
+        offrank.read_log(address)
+
+
+def test_a_store_that_is_not_reached_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "PATIENCE", 0.1)
+    monkeypatch.setattr("pyarrow.fs.FileSystem", type("Slow", (), {"from_uri": lambda _: time.sleep(1)}))
+    with pytest.raises(LogError, match=r"hdfs://name/log.parquet cannot be reached: timed out: no answer in 0.1 sec"):
+        offrank.read_log("hdfs://name/log.parquet")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("verb", ["inspect", "evaluate"])
+def test_a_command_ends_within_a_minute_on_other_stores_too(verb: str, silent: str) -> None:
+    address = f"gs://anonymous@logs/log.parquet?scheme=http&endpoint_override={silent}"
+    policies = ["--logging", "uniform", "--target", "uniform"] if verb == "evaluate" else []
+    command = [sys.executable, "-m", "offrank", verb, address, *policies]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ, check=False)
+    assert ended.returncode == 1
+    assert "the store does not answer" in ended.stderr
+
+
+@pytest.mark.parametrize("block", [1 << 14, 1 << 22])
+def test_a_file_of_another_store_is_what_it_is(block: int, local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "_BLOCK", block)
+    monkeypatch.setattr(stores, "PAUSES", ())
+    (local / "bytes").write_bytes(found := random.Random(1).randbytes(100_001))
+    with stores.FileStore.of(pafs.LocalFileSystem()).open_input_file(str(local / "bytes")) as file:
+        assert file.read() == found
+        for start in range(0, len(found), 7777):
+            file.seek(start)
+            assert file.read(20_000) == found[start : start + 20_000]
+    with pytest.raises(LogError, match="nowhere cannot be read"):
+        stores.FileStore.of(pafs.LocalFileSystem()).open_input_file(str(local / "nowhere"))
+
+
 @pytest.mark.parametrize("place", range(9))
 @pytest.mark.parametrize("name", [name for name in KEPT if name.startswith("log")])  # which carry checksums
 def test_a_bit_that_turned(name: str, place: int, proxy: Any, local: Path) -> None:

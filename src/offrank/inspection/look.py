@@ -46,7 +46,7 @@ def look(
     Raises:
         OffrankError: see `offrank.inspect`.
     """
-    found, opened = Described.of(log, format, dict(columns or {}), reading), is_open(log)
+    found, opened = Described.of(log, format, columns or {}, reading), is_open(log)
     said: dict[str, Any] = {"path": _path(log), "format": format, "given": found.said}
     said |= {"gaps": reading.gaps, "top_k": reading.top_k, "where": reading.where}
     try:

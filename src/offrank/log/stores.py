@@ -7,7 +7,10 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +22,8 @@ _LEAST = 1 << 14
 """Bytes of a read at least: a store tells by a page what fails, which a smaller buffer does not hold."""
 TIMEOUTS = {"connect_timeout": 3.0, "request_timeout": 5.0}
 """Seconds without a byte until a request to S3 ends: without them some take many minutes."""
+PATIENCE, _BLOCK = 10.0, 1 << 22
+"""Seconds after which nobody waits for another store any more, which has no such limits; the bytes of a read of one."""
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before what failed is asked again."""
 _QUICK, _AWHILE = 8.0, 30.0
@@ -34,19 +39,24 @@ _CAUSES = (
 
 @dataclass(frozen=True)
 class FileStore:
-    """A file system elsewhere, as far as readers ask it. silent: until when it is not asked, for it did not answer."""
+    """A file system elsewhere, as far as readers ask it.
+
+    ends: whether its requests end by themselves. silent: until when it is not asked, for it did not answer.
+    """
 
     system: Any
+    ends: bool = False
     silent: list[tuple[float, LogError]] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def of(cls, system: Any) -> FileStore:
         """Return a store whose requests end."""
-        if system.type_name == "s3":
+        own: dict[str, Any] = {"gcs": {"retry_time_limit": timedelta(seconds=_QUICK)}}
+        own["s3"] = {**TIMEOUTS, "retry_strategy": pafs.AwsStandardS3RetryStrategy(max_attempts=1)}
+        if system.type_name in own:
             make, (how,) = system.__reduce__()
-            once = pafs.AwsStandardS3RetryStrategy(max_attempts=1)
-            system = make({**how, **TIMEOUTS, "retry_strategy": once})
-        return cls(system)
+            system = make({**how, **own[system.type_name]})
+        return cls(system, system.type_name == "s3")
 
     def __reduce__(self) -> Any:
         return FileStore.of, (self.system,)
@@ -71,7 +81,7 @@ class FileStore:
             raise self.silent[-1][1]
         while True:
             try:
-                return ask()
+                return ask() if self.ends else in_time(ask)
             except OSError as error:
                 known = next(each for each in _CAUSES if re.search(each[0], str(error)))
                 if pauses and known in _CAUSES[2:] and time.monotonic() < begun + _QUICK:
@@ -83,6 +93,26 @@ class FileStore:
                 raise found from error
 
 
+def in_time(ask: Callable[[], Any]) -> Any:
+    """Return what a call returns; raise a `TimeoutError` if that takes too long: its thread is left to itself then."""
+    found: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            found.put((ask(), None))
+        except Exception as error:  # noqa: BLE001  which is raised where it is waited for
+            found.put((None, error))
+
+    Thread(target=run, daemon=True).start()
+    try:
+        value, error = found.get(timeout=PATIENCE)
+    except Empty:
+        raise TimeoutError(f"timed out: no answer in {PATIENCE:g} seconds") from None
+    if error is not None:
+        raise error
+    return value
+
+
 class _File(io.RawIOBase):
     """A file of a store, open."""
 
@@ -90,7 +120,7 @@ class _File(io.RawIOBase):
         super().__init__()
         self.store, self.path, self.at = store, path, 0
         self.source = store.answer(partial(store.system.open_input_file, path), path)
-        self.size = self.source.size()
+        self.size = store.answer(self.source.size, path)
 
     def readable(self) -> bool:
         return True
@@ -105,7 +135,10 @@ class _File(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         end = self.size if size < 0 else min(self.at + size, self.size)
         first = max(min(self.at, self.size - _LEAST), 0)
-        ask = partial(self.source.read_at, max(end - first, _LEAST), first)
-        found: bytes = self.store.answer(ask, self.path)[self.at - first : end - first]
+        most = max(end - first, _LEAST)
+        step = most if self.store.ends else min(most, _BLOCK)
+        sizes = {at: min(step, first + most - at) for at in range(first, first + most, step)}
+        asked = (partial(self.source.read_at, size, at) for at, size in sizes.items())
+        found = b"".join(self.store.answer(ask, self.path) for ask in asked)[self.at - first : end - first]
         self.at = end
         return found

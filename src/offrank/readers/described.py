@@ -54,9 +54,11 @@ class Described:
 
     @classmethod
     def of(cls, source: Any, format: str | Reader | None, said: Mapping[str, str], how: ReadOptions) -> Described:  # noqa: A002
-        """Look at what `read_log` takes, whatever its shape."""
+        """Look at what `read_log` takes, whatever its shape; raise a `UsageError` if columns are not named by role."""
+        if not isinstance(said, Mapping):
+            raise UsageError(f"columns is {said!r}, not columns by role", 'write columns={"slate": "NAME"}')
         opened = Beginning(source, format, how.skip_broken_files, how.where, how.invalid == "skip")
-        return cls(opened, format, said, how)
+        return cls(opened, format, dict(said), how)
 
     @cached_property
     def standard(self) -> Reader | None:

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -29,7 +29,7 @@ from ..errors import EmptyLogError, LogError, UsageError
 from ..language.files import scratch
 from ..language.from_text import nothing_at
 from ..language.outputs import refuse_undecodable
-from ..log.stores import FileStore
+from ..log.stores import FileStore, in_time
 from .file_kinds import HEAD, packing
 
 SQL, SPARK = "duckdb:", "spark:"
@@ -128,7 +128,7 @@ def _remote(address: str, suffixes: Collection[str] | None, empty: bool) -> File
     plain = address.partition("*")[0].partition("?")[0].partition("[")[0]
     folder = plain if plain == address else plain.rpartition("/")[0]
     try:
-        system, path = pafs.FileSystem.from_uri(folder + options)
+        system, path = in_time(partial(pafs.FileSystem.from_uri, folder + options))
     except (pa.ArrowException, OSError) as error:
         raise LogError(f"{address} cannot be reached: {error}", "check the address and the credentials") from error
     if not (local := isinstance(system, pafs.LocalFileSystem)):

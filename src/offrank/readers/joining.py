@@ -237,11 +237,7 @@ _NOWHERE = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _ids(column: pa.Array, name: str) -> pa.Array:
-    """Return ids, those that other libraries made fractions of where some are missing as whole numbers.
-
-    Raises:
-        BadCell: one is no whole number, or so large that others may have become it.
-    """
+    """Return ids, whole numbers where others made fractions of them; raise a `BadCell` at one that is not exact."""
     column = flat.plain_column(column)
     if not pa.types.is_floating(column.type):
         return column
@@ -356,11 +352,7 @@ class ExposedLists(JoinedTable):
 
     @cached_property
     def _held(self) -> pa.Table:
-        """Each user once, a variation, how many there are, and the first time.
-
-        Raises:
-            ColumnError: they are of several experiments. EmptyLogError: there are none.
-        """
+        """Each user once, a variation, how many there are, and the first time; or a `ColumnError`, `EmptyLogError`."""
         rows, (user, experiment, variation) = self._exposures, self.exposed_by
         tests = pc.unique(_texts(rows, experiment)).drop_null()
         if len(tests) > 1:

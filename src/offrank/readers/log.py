@@ -86,7 +86,7 @@ def read_log(
           slate: list<item: string>
           clicks: list<item: int64>
     """
-    how, renamed = ReadOptions(invalid, gaps, top_k, duplicates, skip_broken_files, where), dict(columns or {})
+    how, renamed = ReadOptions(invalid, gaps, top_k, duplicates, skip_broken_files, where), columns or {}
     if how == ReadOptions() and format is None and not renamed and (plain := documented(source)) is not None:
         return plain
     found: Source = described.Described.of(source, format, renamed, how).log()

@@ -75,11 +75,7 @@ def is_whole(word: str) -> bool:
 
 
 def whole_lines(path: str, least: int, expected: str, remedy: str) -> Iterator[int]:
-    """Yield the whole numbers of a text file, one a line. expected, remedy: what an error says of another line.
-
-    Raises:
-        LogError: a line holds something else, or less.
-    """
+    """Yield the whole numbers of a text file, one a line. expected, remedy: what a `LogError` says of another line."""
     for number, text in lines(path):
         if word := text.strip():
             if not (is_whole(word) and int(word) >= least):
@@ -95,11 +91,7 @@ def lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterato
 
 @contextmanager
 def open_bytes(path: str) -> Iterator[Any]:
-    """Open a file for reading bytes, unpacked if it is packed with gzip.
-
-    Raises:
-        LogError: while it is read, that it is not text, or is a damaged archive.
-    """
+    """Open a file for reading bytes, unpacked if it is packed; a `LogError` if it is no text, or a damaged archive."""
     try:
         with Files((path,)).open(path) as file:
             yield file
@@ -110,11 +102,7 @@ def open_bytes(path: str) -> Iterator[Any]:
 
 
 def line_blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
-    """Yield a file in pieces of about `size` bytes; each piece but the first starts with a line that begins so.
-
-    Raises:
-        LogError: the archive is damaged.
-    """
+    """Yield a file in pieces of about `size` bytes; each piece but the first starts with a line that begins so."""
     rest, border = b"", b"\n" + beginning
     with open_bytes(path) as file:
         while read := file.read(size):

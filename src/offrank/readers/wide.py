@@ -57,8 +57,11 @@ class ReadOptions:
             raise UsageError(f"gaps is {self.gaps!r}", 'use "raise" or "close"')
         if self.duplicates not in (None, *get_args(Duplicates)):
             raise UsageError(f"duplicates is {self.duplicates!r}", 'use "first", "each" or "raise"')
-        if self.top_k is not None and self.top_k < 1:
-            raise UsageError(f"top_k is {self.top_k!r}", "give 1 or more")
+        top_k: Any = self.top_k
+        if not (top_k is None or (isinstance(top_k, int | np.integer) and top_k >= 1)):
+            raise UsageError(f"top_k is {top_k!r}", "give 1 or more, a whole number")
+        if not isinstance(self.where, str | None):
+            raise UsageError(f"where is {self.where!r}", "give a text, such as 'explored = true'")
 
 
 @dataclass(frozen=True)

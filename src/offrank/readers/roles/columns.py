@@ -150,8 +150,8 @@ def by_first(codes: Integers) -> Integers:
     return place[which]
 
 
-def is_constant(column: Column, groups: Integers) -> bool:
-    """Whether a column has one value within each group, but for one in a hundred rows."""
+def is_constant(column: Column, groups: Integers, most: float = 0.01) -> bool:
+    """Whether a column has one value within each group. most: the share of rows that may have another."""
     if not len(column.groups):
         values = np.nan_to_num(column.numbers, nan=-1.0)
         codes = by_first(values.view(np.int64)) if len(values) else column.groups
@@ -161,7 +161,7 @@ def is_constant(column: Column, groups: Integers) -> bool:
         return False
     first = np.zeros(int(groups.max(initial=-1)) + 1, np.int64)
     first[groups[::-1]] = codes[::-1]
-    return bool((codes != first[groups]).mean() <= 0.01)
+    return bool((codes != first[groups]).mean() <= most)
 
 
 def share_of_repeats(column: Column, groups: Integers, rows: Flags) -> tuple[float, float]:

@@ -235,7 +235,7 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
     whole = (one.distinct and one.ids and flat.id_kind(one.ids.raw.type) == "whole numbers" for one in called.values())
     few = (_runs(one, least=1) for one in called.values())  # of all candidates, one or two may have been shown
     named = [name for name, fit, run in zip(called, whole, few, strict=True) if fit or run]
-    running = [name for name, one in beside.items() if _runs(one) and name not in roles.taken]
+    running = [n for n, one in beside.items() if _runs(one) and n not in roles.taken and (one.ids or n in called)]
     if running and (not named or {*named} & {*running}):
         roles.choose("position", running, "it counts from the top of each list")
         return
