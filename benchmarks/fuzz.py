@@ -20,7 +20,8 @@ def table(runs: list[dict[str, Any]], commit: str) -> list[str]:
     ends, asked, failed = Counter[str](), Counter[str](), Counter[str]()
     for run in runs:
         ends.update(run["outcomes"])
-        asked.update({"edited bytes" if name.startswith("bytes") else name: n for name, n in run["asked"].items()})
+        for name, n in run["asked"].items():
+            asked["edited bytes" if name.startswith("bytes") else name] += n
         failed.update({kind: len(seeds) for kind, seeds in run["failed"].items()})
     rows = [f"| `{name}` | {count:,} |" for name, count in asked.most_common()]
     said = [f"- {'once' if count == 1 else f'{count} times'}: {kind}" for kind, count in failed.most_common()] or [

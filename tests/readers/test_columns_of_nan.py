@@ -52,6 +52,11 @@ def test_fractions_that_run_are_places_only_if_they_are_called_so(name: str, kin
     assert ("position" in log.renamed) == (name == "rank" or kind is int)
 
 
+def test_texts_of_white_space_name_no_things() -> None:
+    with pytest.raises(OffrankError):
+        offrank.evaluate(pa.table({"row": [["\n"], [" "]]}), "uniform", "uniform", "ips")
+
+
 def test_a_column_of_another_role_is_not_taken_for_the_clicks_by_its_name() -> None:
     rows = pa.table({"slate": [[17], [4]], "click": [[17], [4]]})
     log = offrank.read_log(rows, columns={"candidates": "click"})

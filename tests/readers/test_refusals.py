@@ -6,11 +6,12 @@ import json
 import pickle
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import offrank
-from offrank.errors import ColumnError, LogError, RowError
+from offrank.errors import ColumnError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from tests.readers.plain import contents, skipped
 
@@ -113,6 +114,20 @@ def test_a_byte_0_is_told_with_its_line_row_and_column(column: str, tmp_path: Pa
         path.write_text(text)
         with pytest.raises(LogError, match=re.escape(f"{path}{where}, cannot be read: it has a byte 0")):
             offrank.read_log(path)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"columns": "slate"}, "columns is 'slate', not columns by role"),
+        ({"where": 3}, "where is 3"),
+        ({"top_k": "3"}, "top_k is '3'"),
+        ({"top_k": 1.5}, "top_k is 1.5"),
+    ],
+)
+def test_an_argument_of_another_type(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        offrank.read_log([{"slate": [1, 2], "clicks": [0, 1]}], **how)
 
 
 @pytest.mark.parametrize("column", ["item", "product"])

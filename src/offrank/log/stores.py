@@ -6,10 +6,11 @@ import io
 import re
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
@@ -95,22 +96,18 @@ class FileStore:
 
 def in_time(ask: Callable[[], Any]) -> Any:
     """Return what a call returns; raise a `TimeoutError` if that takes too long: its thread is left to itself then."""
-    found: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
+    found: Future[Any] = Future()
 
     def run() -> None:
         try:
-            found.put((ask(), None))
+            found.set_result(ask())
         except Exception as error:  # noqa: BLE001  which is raised where it is waited for
-            found.put((None, error))
+            found.set_exception(error)
 
     Thread(target=run, daemon=True).start()
-    try:
-        value, error = found.get(timeout=PATIENCE)
-    except Empty:
-        raise TimeoutError(f"timed out: no answer in {PATIENCE:g} seconds") from None
-    if error is not None:
-        raise error
-    return value
+    with suppress(TimeoutError):
+        return found.result(PATIENCE)
+    raise TimeoutError(f"timed out: no answer in {PATIENCE:g} seconds")
 
 
 class _File(io.RawIOBase):
@@ -137,8 +134,7 @@ class _File(io.RawIOBase):
         first = max(min(self.at, self.size - _LEAST), 0)
         most = max(end - first, _LEAST)
         step = most if self.store.ends else min(most, _BLOCK)
-        sizes = {at: min(step, first + most - at) for at in range(first, first + most, step)}
-        asked = (partial(self.source.read_at, size, at) for at, size in sizes.items())
+        asked = (partial(self.source.read_at, step, at) for at in range(first, first + most, step))
         found = b"".join(self.store.answer(ask, self.path) for ask in asked)[self.at - first : end - first]
         self.at = end
         return found

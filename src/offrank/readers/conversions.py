@@ -174,10 +174,9 @@ def in_utf8(column: pa.Array) -> bool:
         column = column.view(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))
     if hasattr(column, "flatten"):  # lists of any type
         return "string" not in str(kind) or in_utf8(column.flatten())
-    try:
+    with suppress(pa.ArrowInvalid):
         return not is_text(kind) or column.validate(full=True) is None
-    except pa.ArrowInvalid:
-        return False
+    return False
 
 
 def whole_column(column: pa.ChunkedArray | pa.Array) -> pa.Array:

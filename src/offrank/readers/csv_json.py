@@ -293,10 +293,9 @@ def _json_schema(lines: bytes) -> pa.Schema:
     """Return the columns of the first lines of JSON, and their types."""
 
     def fits(schema: pa.Schema) -> bool:
-        try:
+        with suppress(pa.ArrowInvalid):
             return all(True for _ in _json_rows(lines, schema))
-        except pa.ArrowInvalid:
-            return False
+        return False
 
     try:
         found = _json_rows(lines, None)

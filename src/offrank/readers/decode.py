@@ -252,8 +252,7 @@ class Decoded:
 
     def _of_texts(self, texts: pa.Array, column: str, of: Lists | None = None) -> Floats:
         """Read numbers in texts; mark the rows with a text that is none. of: as `_bounded` takes it."""
-        written = self.piece.line_of is not None  # in a text file, where zeros before one make texts of all
-        other = conversions.other_texts(texts, 2.0 if written else 1.0)
+        other = conversions.other_texts(texts, 1.0 if self.piece.line_of is None else 2.0)  # `007` makes texts of all
         if other is not None:
             wrong = np.asarray(other)
             self.faults.mark(wrong if of is None else of.rows_where(wrong), rules.NOT_A_NUMBER, column)

@@ -75,8 +75,9 @@ def kind_of(head: bytes, path: str) -> str:
 
 def spoilt(head: bytes) -> bool:
     """Whether bytes are a text in UTF-8 in which a few are 0."""
-    few = b"\0" in head and 1000 * (head.count(b"\0") - 1) < len(head)
-    return few and encoding(head) == "utf-8" and _is_utf8(head)
+    return (
+        b"\0" in head and 1000 * head.count(b"\0") < len(head) + 1000 and encoding(head) == "utf-8" and _is_utf8(head)
+    )
 
 
 def _is_binary(head: bytes) -> bool:

@@ -175,7 +175,7 @@ class ClicksBeside(JoinedTable):
             with piece.telling():
                 ids = [_ids(piece.data.column(name), name) for name in self.clicked_by.ids]
             nowhere = flat.nulls(ids[0]) | flat.nulls(ids[1])
-            keys.append(np.where(nowhere, _NOWHERE, self._keys(*ids)))
+            keys.append(np.where(nowhere, np.uint64(0x9E3779B97F4A7C15), self._keys(*ids)))  # the key of nothing
             when.append(self._times(piece.data, self.clicked_by))
         unique, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
         latest = np.full(len(unique), -np.inf)
@@ -226,14 +226,9 @@ class ClicksBeside(JoinedTable):
 
 def _values(column: pa.Array, name: str, listed: bool) -> pa.Array:
     """Return the ids of a column, or of its lists."""
-    try:
+    with suppress(BadCell):  # which is told when the rows are read
         return flat.plain_column(flat.lists(column, name).values) if listed else _ids(column, name)
-    except BadCell:  # which is told when the rows are read
-        return pa.array([], pa.string())
-
-
-_NOWHERE = np.uint64(0x9E3779B97F4A7C15)
-"""The key of a click without an id, which is on nothing."""
+    return pa.array([], pa.string())
 
 
 def _ids(column: pa.Array, name: str) -> pa.Array:
@@ -247,6 +242,13 @@ def _ids(column: pa.Array, name: str) -> pa.Array:
         vague = "is a fraction, or so large that several ids become it"
         raise BadCell(int(wrong[0]), name, vague, "write ids as integers or strings")
     return pc.cast(pc.if_else(pa.array(np.isnan(ids)), None, pa.array(ids)), pa.int64())
+
+
+def _exact(piece: Piece, name: str) -> pa.RecordBatch:
+    """Return the rows of a piece; raise a `RowError` at an id of a column that is not exact."""
+    with piece.telling():
+        _ids(piece.data.column(name), name)
+    return piece.data
 
 
 def event_times(column: pa.Array, name: str) -> Floats:
@@ -296,9 +298,7 @@ class ExposedLists(JoinedTable):
         left_out = joined = 0
         beside = (self.user, *([self.times[0]] if self.times else []))
         for piece in self.table.pieces(part, self.asked(columns, beside)):
-            with piece.telling():
-                _ids(piece.data.column(self.user), self.user)
-            variation, left = self._variations(piece.data)
+            variation, left = self._variations(_exact(piece, self.user))
             kept = ~flat.nulls(variation)
             left_out, joined = left_out + left[UNEXPOSED], joined + len(variation) - left[UNEXPOSED]
             data = flat.kept_rows(self.completed(piece.data, variation, columns), kept)
@@ -339,11 +339,8 @@ class ExposedLists(JoinedTable):
     def _exposures(self) -> pa.Table:
         """The rows of the other table with a user and a variation; raise an `EmptyLogError` if there are none."""
         columns = tuple(dict.fromkeys([*self.exposed_by, *([self.times[1]] if self.times else [])]))
-        pieces = []
-        for piece in all_pieces(self.other, columns):
-            with piece.telling():
-                _ids(piece.data.column(self.exposed_by.user), self.exposed_by.user)
-            pieces.append(flat.plain_columns(piece.data))
+        each = (_exact(piece, self.exposed_by.user) for piece in all_pieces(self.other, columns))
+        pieces = [flat.plain_columns(data) for data in each]
         rows = pa.Table.from_batches(pieces) if pieces else pa.table({name: pa.nulls(0) for name in columns})
         rows = rows.filter(pc.and_(*(pc.is_valid(rows.column(name)) for name in self.exposed_by[::2])))
         if not rows.num_rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
@@ -67,12 +68,10 @@ def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array
         held = pa.string() if any(b'"' in text for text in texts) else pa.int64()
     lines = b"\n".join(b'{"":%s}' % text.replace(b"\n", b" ") for text in texts)
     parse = pyarrow.json.ParseOptions(pa.schema({"": pa.list_(held)}), unexpected_field_behavior="error")
-    try:
+    with suppress(pa.ArrowException, UnicodeDecodeError):
         found = parsed(lines, parse) if texts else pa.table({"": []})
         if found.num_rows == len(texts):
             return found.column(0).combine_chunks().cast(pa.list_(held))
-    except (pa.ArrowException, UnicodeDecodeError):
-        pass
     raise _bad_text(texts, name, held)
 
 

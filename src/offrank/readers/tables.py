@@ -20,6 +20,7 @@ from . import flat
 from .conversions import expanded, in_utf8
 from .json_text import BadCell
 
+Pieces = Iterator["Piece"]
 MOST_ROWS = 131_072
 _MOST_VALUES = 1_500_000
 FIRST_ROWS, FEW_ROWS, FIRST_BYTES = 50_000, 1000, 1 << 25
@@ -79,16 +80,10 @@ class Piece:
         return RowError(error.file, error.row, *told, self.line_of(error.row))
 
 
-def numbered(
-    found: Iterable[pa.RecordBatch],
-    file: str,
-    first: int = 0,
-    base: int = 0,
-    line_of: Callable[[int], int] | None = None,
-) -> Iterator[Piece]:
+def numbered(found: Iterable[pa.RecordBatch], file: str, first: int = 0, base: int = 0, lines: Any = None) -> Pieces:
     """Number the record batches of a file, from row `first` on."""
     for data in found:
-        piece = Piece(data, file, np.arange(first, first + len(data)), base, line_of=line_of)
+        piece = Piece(data, file, np.arange(first, first + len(data)), base, line_of=lines)
         if not all(map(in_utf8, data.columns)):
             raise not_utf8(piece)
         yield piece

@@ -51,10 +51,9 @@ class ReadOptions:
 
     def check(self) -> None:
         """Refuse choices that there are not."""
-        if self.invalid not in get_args(Invalid):
-            raise UsageError(f"invalid is {self.invalid!r}", 'use "raise" or "skip"')
-        if self.gaps not in get_args(Gaps):
-            raise UsageError(f"gaps is {self.gaps!r}", 'use "raise" or "close"')
+        for name, kind in (("invalid", Invalid), ("gaps", Gaps)):
+            if (said := getattr(self, name)) not in get_args(kind):
+                raise UsageError(f"{name} is {said!r}", 'use "{}" or "{}"'.format(*get_args(kind)))
         if self.duplicates not in (None, *get_args(Duplicates)):
             raise UsageError(f"duplicates is {self.duplicates!r}", 'use "first", "each" or "raise"')
         top_k: Any = self.top_k

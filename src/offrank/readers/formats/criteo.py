@@ -11,6 +11,7 @@ Only 10 % of the impressions without a click were kept; of the challenge their `
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -107,11 +108,9 @@ def _shown(path: str, number: int, line: str, rest: str) -> tuple[float, float]:
     fields = rest.split("|", 2)
     click = _CLICKED.get(fields[0][1:].strip())
     inverse = fields[1] if len(fields) > 1 else ""
-    try:
+    with suppress(ValueError):
         if click is not None and inverse.startswith("p "):
             return click, float(inverse[1:])
-    except ValueError:
-        pass
     raise _unexpected(path, number, line)
 
 

@@ -204,14 +204,9 @@ def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> No
     place = columns.get(roles.found["position"].column) if "position" in roles.found else None
     if place is not None:  # what lists are sorted by, or the chance to be looked at
         written = {n: one for n, one in written.items() if not always_falls(one.numbers, groups, place.positions)}
-    most = {"propensity": _DAMAGED if groups.any() else 1.0}  # the documented name: few lists with two are an error
-    whole = {n: one.numbers for n, one in written.items() if is_constant(one, groups, most.get(n, 0.01))}
+    few = {"propensity": 0.25 if groups.any() else 1.0}  # the documented name: few lists with two values are an error
+    whole = {n: one.numbers for n, one in written.items() if is_constant(one, groups, few.get(n, 0.01))}
     roles.logged(whole, {name: one.numbers for name, one in written.items() if name not in whole})
-
-
-_DAMAGED = 0.25
-"""The share of rows of a `propensity` that differ from the first of their list where it is still that of the list;
-one list tells nothing."""
 
 
 def _one_each(numbers: Mapping[str, Floats], role: str) -> list[str]:

@@ -16,7 +16,7 @@ from ...log.rules import DUPLICATE
 from ...log.schema import LONG_ROLES, ROLES
 from ...wording import ColumnNames, Wording
 from .. import conversions, flat, names
-from ..conversions import lists_of_one
+from ..conversions import NO_POSITION, lists_of_one
 from ..description import ClicksAs, Description, Unsettled
 from ..flat import Lists
 from ..json_text import ONE_KIND, BadCell
@@ -70,7 +70,7 @@ class ListColumn:
     def names_things(self) -> bool:
         """Whether the values are texts, most of which are no places."""
         kind, numbers = self.lists.values.type, conversions.positions(self.lists.values)
-        return conversions.is_text(kind) and bool(pc.mean(pc.equal(numbers, conversions.NO_POSITION)).as_py() > FEW)
+        return conversions.is_text(kind) and bool((pc.mean(pc.equal(numbers, NO_POSITION)).as_py() or 0) > FEW)
 
     def within(self, other: ListColumn) -> bool:
         """Whether the ids of each list stand in the other's list."""

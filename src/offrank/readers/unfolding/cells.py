@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,15 +44,12 @@ class Json:
 
     def read(self, column: pa.Array, name: str) -> pa.Array:
         texts = [(text or "").strip() or "null" for text in as_text(column).to_pylist()]
-        try:
+        with suppress(pa.ArrowException, ValueError):
             written = [as_json(text) for text in texts] if self.literal else texts
             lines = "\n".join('{"":%s}' % text.replace("\n", " ") for text in written).encode()  # noqa: UP031
             parse = pyarrow.json.ParseOptions(pa.schema({"": self.kind}), unexpected_field_behavior="ignore")
-            found = parsed(lines, parse)
-            if found.num_rows == len(texts):
+            if (found := parsed(lines, parse)).num_rows == len(texts):
                 return found.column(0).combine_chunks()
-        except (pa.ArrowException, ValueError):
-            pass
         return self._one_by_one(texts, name)
 
     def _one_by_one(self, texts: list[str], name: str) -> pa.Array:
