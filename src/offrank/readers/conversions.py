@@ -163,11 +163,9 @@ def is_json(column: pa.Array) -> bool:
 
 def in_utf8(column: pa.Array) -> bool:
     """Whether all texts of a column are UTF-8, which those of files that others write need not be; in lists too."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
+    column = flat.plain_column(column)
+    if pa.types.is_dictionary(kind := column.type):
         return in_utf8(column.dictionary) or in_utf8(column.dictionary_decode())
-    if pa.types.is_run_end_encoded(kind) or isinstance(kind, pa.BaseExtensionType):
-        return in_utf8(flat.plain_column(column))
     if pa.types.is_struct(kind):
         return all(in_utf8(column.field(place)) for place in range(kind.num_fields))
     if pa.types.is_map(kind):  # which are not flattened

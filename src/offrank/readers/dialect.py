@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any
 
 import pyarrow.csv
 
@@ -89,8 +88,10 @@ def byte_0(path: str, head: bytes, kind: str) -> LogError:
     """Return the error of the first byte 0 in the first bytes of a text, with its line; in CSV with row and column."""
     how, before = Dialect.of(head.replace(b"\0", b""), kind), head[: head.index(b"\0")].decode("utf-8", "replace")
     where, lines = f"{path}, line {before.count(chr(10)) + 1}", io.StringIO(f"{before}?", newline="")
-    quotes: Any = {"escapechar": "\\", "doublequote": False} if how.escaped else {}
-    rows = [row for row in csv.reader(lines, delimiter=how.delimiter, **quotes) if row][how.skip :]
+    cut = csv.reader(
+        lines, delimiter=how.delimiter, escapechar="\\" if how.escaped else None, doublequote=not how.escaped
+    )
+    rows = [row for row in cut if row][how.skip :]
     names, row = how.names or rows[0], len(rows) - (2 if how.names is None else 1)
     if kind != "json" and row >= 0 and len(rows[-1]) <= len(names):
         where += f", row {row} (the first is 0), column {names[len(rows[-1]) - 1]!r}"

@@ -15,17 +15,7 @@ from .. import conversions, flat, names
 from ..description import ClicksAs, Description, RoleEvidence
 from ..json_text import BadCell
 from .choice import Roles, best_named
-from .columns import (
-    BY_CHANCE,
-    FEW,
-    Column,
-    alike,
-    always_falls,
-    is_constant,
-    like_clicks,
-    of_values,
-    share_of_repeats,
-)
+from .columns import BY_CHANCE, FEW, Column, alike, always_falls, is_constant, like_clicks, of_values, share_of_repeats
 from .runs import Positioned, positioned, runs
 
 _NO_LISTS = "no column is an id that repeats with positions from 1 or 0"
