@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import offrank
 from offrank.errors import LogError, UsageError
 from offrank.learning import Checkpoint, learner, one_against_all, regression
 from offrank.learning.examples import Data, Examples
@@ -106,6 +107,16 @@ def test_pieces_on_disk_teach_the_same(tmp_path: Path) -> None:
     for name in ("regression", "poem"):
         one, other = (next(iter(learner(name, 1).candidates(data, 0))) for data in (memory, disk))
         assert one.model.weights.tobytes() == other.model.weights.tobytes()
+
+
+def test_the_room_that_encoded_rows_take_is_reckoned_with_all_that_is_kept_of_them() -> None:
+    """Of features as few as one a candidate, most of it is what rows and candidates have anyway."""
+    row = {"slate": [2, 0], "clicks": [0, 1], "candidates": [0, 1, 2], "propensity": 0.5, "features": [[3], [4], [5]]}
+    log = offrank.read_log([row] * 300)
+    data, survey = Preparation(Logged(), Path(), bits=12, memory=math.inf).data(log, None, None)
+    arrays = (vars(one).values() for part in (data.train, data.validate) for one in part)
+    taken = sum(array.nbytes for each in arrays for array in each)
+    assert 0.95 * taken <= 2 / 3 * survey.bytes(cross=False) <= 1.2 * taken
 
 
 def test_context_is_found_and_crossed() -> None:

@@ -24,6 +24,7 @@ from offrank.clicks.covariates import FeatureColumns
 from offrank.estimators import estimator
 from offrank.estimators.fold import TermsFold
 from offrank.estimators.layout import Layout
+from offrank.estimators.outcomes import Outcome
 from offrank.inference.clusters_and_level import IntervalSpec
 from offrank.log.batch import Labels, LogBatch
 from offrank.log.source import Needs
@@ -176,6 +177,7 @@ EVERYTHING = Needs(
 SCORES = Needs(frozenset(["candidates"]), scores=frozenset(["old", "new", "tied"]))
 OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
+RATE = Outcome("rate", "reward", "clicks")
 SAMPLES: dict[str, Callable[[Any], Any]] = {
     "sums.base.OptionalFold": lambda kind: kind(MomentsFold()),
     "sums.base.Tee": lambda kind: kind({"moments": MomentsFold(), "buckets": BucketsFold()}),
@@ -239,6 +241,9 @@ LOGS: dict[str, Callable[[Any], Any]] = {
         SCORES, 40, layout=layout(), logging=OLD, able=frozenset(range(6))
     ),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
+    "estimators.outcomes.OutcomeFold": lambda kind: kind(
+        replace(layout(), estimators=(estimator("ips"),), ratio=True), OLD, PARTS, by=by_slots, outcome=RATE
+    ),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "sums.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
     "estimators.effective_size.SumsFold": lambda kind: terms(kind()),

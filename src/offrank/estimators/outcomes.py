@@ -94,7 +94,10 @@ class OutcomeFold(TermsFold):
     outcome: Outcome = field(kw_only=True)
 
     def add(self, part: Any, batch: LogBatch) -> Any:
-        return super().add(part, self.outcome.beside(batch))
+        own = self.outcome.beside(batch)
+        found = super().add(part, own)
+        own.known.clear()  # what it holds refers to it
+        return found
 
 
 def outcomes_of(given: Outcomes | None) -> tuple[Outcome, ...]:

@@ -65,9 +65,9 @@ class Survey:
         return Encoding(bits, self.context if cross else np.zeros_like(self.seen), scale, cross)
 
     def bytes(self, cross: bool) -> float:
-        """Return the approximate memory size of the encoded log."""
-        each = self.entries / max(self.lines, 1)
-        return 12.0 * self.entries * (max(each / 4, 1.0) if cross else 1.0)
+        """Return the approximate memory size of the encoded log: of its entries, candidates and rows."""
+        crossed = max(self.entries / max(self.lines, 1) / 4, 1.0) if cross else 1.0
+        return 12.0 * self.entries * crossed + 16.0 * self.lines + (40.0 + 24.0 * self.slots) * self.rows
 
 
 @dataclass(frozen=True)
