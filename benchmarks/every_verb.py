@@ -123,7 +123,7 @@ VERBS: dict[str, Ask] = {
     "compare": lambda path: offrank.compare(str(path), {"new": TARGET, "top": "top(new_score)"}, LOGGING),
     "check": lambda path: offrank.check(str(path), logging=LOGGING),
     "inspect": lambda path: offrank.inspect(str(path)),
-    "convert": lambda path: offrank.convert(str(path), beside(path, "made.parquet"), scores=["old_score"]),
+    "convert": lambda path: offrank.convert(str(path), beside(path, "made.parquet"), scores=["old_score", "new_score"]),
     "clicks fit": fitted,
     "clicks fit, judge": lambda path: offrank.judge_clicks(fitted(path), beside(path, "grades.csv")),
     "clicks fit, predict": lambda path: offrank.predict_clicks(str(path), fitted(path), beside(path, "clicks.csv")),

@@ -13,6 +13,7 @@ Catch the root or any branch:
     |-- StateError              a saved state is damaged, or does not fit the others
     |-- SupportError            the log cannot answer the question
     |   |-- NoOverlapError      the target never shows what was logged (also a KeyError: no result holds it)
+    |   |   `-- NoDivisorError  an outcome is divided by a mean that may be 0
     |   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
     `-- MissingExtraError       an optional library is not installed (also an ImportError)
 """
@@ -28,8 +29,8 @@ _LONGEST = 4000
 """Characters of a message: names and values that are shown in it may have any length."""
 
 _NAMES = """
-    AbilityError ColumnError EmptyLogError ImpossibleSlateError LogError MissingExtraError NoOverlapError
-    OffrankError RowError SpellingError StateError SupportError UsageError optional
+    AbilityError ColumnError EmptyLogError ImpossibleSlateError LogError MissingExtraError NoDivisorError
+    NoOverlapError OffrankError RowError SpellingError StateError SupportError UsageError optional
 """
 __all__ = [*_NAMES.split()]  # noqa: PLE0604
 

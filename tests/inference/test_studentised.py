@@ -14,8 +14,9 @@ from offrank.inference import INTERVALS, Inference, IntervalSpec
 from offrank.log.batch import Floats
 from offrank.sums import Interval, MomentsFold, NamedColumns, Sample, ratio
 from offrank.sums.base import total
-from offrank.sums.clusters import SAID, Clusters
+from offrank.sums.clusters import Clusters
 from offrank.sums.estimate import transformed, untransformed
+from offrank.sums.sampled import EQUAL, SAID
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.inference.numbered import numbered
 
@@ -27,7 +28,7 @@ COLUMNS = NamedColumns((0, 1))
 def spread(values: Floats, method: str = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:
     """Of rows of these values."""
     key = np.arange(len(values), dtype=np.uint64)
-    sample = Sample.of(np.column_stack([np.ones(len(values)), values]), key, {SAID: key})
+    sample = Sample.of(np.column_stack([np.ones(len(values)), values]), key, {SAID: key, EQUAL: key})
     spec = IntervalSpec(method, confidence, replicates=20)
     folded = {}
     for name, fold in spec.folds(COLUMNS, blocks=((0, 1),)).items():

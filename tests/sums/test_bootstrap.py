@@ -11,7 +11,8 @@ from offrank.inference import Inference, IntervalSpec
 from offrank.log.batch import Floats
 from offrank.sums import BootstrapFold, MomentsFold, NamedColumns, Sample, Tee, ratio
 from offrank.sums.base import total
-from offrank.sums.clusters import SAID, Clusters
+from offrank.sums.clusters import Clusters
+from offrank.sums.sampled import EQUAL, SAID
 from tests.inference.numbered import numbered
 
 ROWS, REPLICATES = 500, 1200
@@ -134,7 +135,8 @@ def resampled(said: Floats, values: Floats, order: Floats) -> list[float]:
     key = np.arange(len(said), dtype=np.uint64)
     spec = IntervalSpec("bootstrap")
     fold = Tee(spec.folds(NamedColumns((0, 1, 2))))
-    rows = Sample.of(values[order], key, {SAID: said[order].astype(np.uint64)})
+    told = said[order].astype(np.uint64)
+    rows = Sample.of(values[order], key, {SAID: told, EQUAL: told ^ (values[order, 2] > 0)})
     part = None
     for first in range(0, len(said), 3_000):
         part = total(part, fold.of(rows.take(np.arange(first, min(first + 3_000, len(said))))))
@@ -154,3 +156,11 @@ def test_rows_are_drawn_by_what_they_say_and_those_that_say_the_same_apart(copie
     first, second = (resampled(said, values, order) for order in (np.arange(MANY), rng.permutation(MANY)))
     assert first[2] == pytest.approx(first[3], rel=0.15)  # 200 draws; twice as large, if pairs were drawn together
     assert (first == pytest.approx(second, rel=1e-9)) is (copies != "pairs")  # too many to be counted: by number
+
+
+def test_rows_that_say_and_earned_the_same_are_drawn_by_number_if_they_are_weighed_unlike() -> None:
+    rng = np.random.default_rng(8)
+    values = np.column_stack([np.ones(MANY), rng.lognormal(0, 1, MANY), np.ones(MANY)])
+    first, second = (resampled(np.zeros(MANY), values, order) for order in (np.arange(MANY), rng.permutation(MANY)))
+    assert first[2] == pytest.approx(first[3], rel=0.15)
+    assert first[2] != pytest.approx(second[2], rel=1e-9)

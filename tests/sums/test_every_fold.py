@@ -183,7 +183,6 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "sums.base.Tee": lambda kind: kind({"moments": MomentsFold(), "buckets": BucketsFold()}),
     "sums.clusters.BootstrapFold": lambda kind: kind(replicates=9, seed=1),
     "sums.clusters.BucketsFold": lambda kind: kind(),
-    "sums.clusters.EqualRowsFold": lambda kind: kind(),
     "sums.group_by.GroupBy": lambda kind: kind(MomentsFold()),
     "sums.histogram.HistogramFold": lambda kind: kind((0, 2)),
     "sums.largest.LargestFold": lambda kind: kind((0, 1), keep=7),

@@ -18,7 +18,7 @@ from offrank.errors import StateError, UsageError
 from offrank.evaluation.state_file import State
 from offrank.readers import by_file
 from offrank.running.states import dumps, loads
-from offrank.sums.clusters import NUMBERED
+from offrank.sums.sampled import NUMBERED
 from tests.cli.commands import call
 
 # One worker: what these tests share is made once.

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import ImpossibleSlateError, OffrankError, RowError
+from ..errors import AbilityError, ImpossibleSlateError, OffrankError, RowError
 from ..log import rules
 from ..log.batch import LogBatch
+from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.by import By
 from ..policies.propensities import propensities
 from ..sums.base import Fold, Sample
-from ..sums.clusters import SAID
 from ..sums.group_by import Grouping
 from ..sums.mean import Name
 from ..sums.named_sums import ByName
-from ..sums.sampled import row_contents
+from ..sums.sampled import row_codes
 from . import _kernels, _kernels_slots
 from .base import Estimator, Terms, refuse_impossible, terms_of
 from .effective_size import EffectiveSizeTerms
@@ -42,6 +43,14 @@ class TermsFold(Fold):
     clusters: tuple[str, ...] = ()
     by: Grouping | None = None
     draws_rows: bool = False
+
+    @cached_property
+    def drawn_by(self) -> Needs:
+        """The columns by which the logging policy draws whole slates."""
+        try:
+            return self.logging.reads("log_prob")
+        except AbilityError:
+            return Needs()
 
     def add(self, part: Any, batch: LogBatch) -> Any:
         """The sum of a part and of the rows of terms of a batch."""
@@ -88,7 +97,7 @@ class TermsFold(Fold):
         if row >= 0:
             raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
-        codes = batch.dependent(self.clusters) | ({SAID: row_contents(batch)} if self.draws_rows else {})
+        codes = batch.dependent(self.clusters) | (row_codes(batch, self.drawn_by) if self.draws_rows else {})
         return self.sums.add(part, Sample(values.T, batch.row, codes, summed, groups))
 
     def _divided(self, named: ByName) -> None:

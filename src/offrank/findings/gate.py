@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Literal, get_args
 
@@ -35,12 +35,14 @@ class Guardrail:
     """What an outcome may change: above a bound (`revenue > -1%`), or below it (`refunds < 2%`).
 
     outcome: its name. share: whether the bound is one of the mean that is compared with, else in units of the outcome.
+    written: the bound as it was given.
     """
 
     outcome: str
     above: bool
     bound: float
     share: bool
+    written: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, text: object) -> Guardrail:
@@ -56,14 +58,14 @@ class Guardrail:
         if found["unit"] is None:
             raise UsageError(
                 f"the bound of the guardrail {text!r} has no unit",
-                f"write '{bound:g}%' for a share of what it is compared with, or '{bound:g} units' of the outcome",
+                "write '{0}%' for a share of what it is compared with, or '{0} units' of it".format(found["bound"]),
             )
         share = found["unit"] == "%"
-        return cls(found["outcome"], found["side"] == ">", bound / 100 if share else bound, share)
+        written = found["bound"] + ("%" if share else " units")
+        return cls(found["outcome"], found["side"] == ">", bound / 100 if share else bound, share, written)
 
     def __str__(self) -> str:
-        bound = f"{100 * self.bound:g}%" if self.share else f"{self.bound:g} units"
-        return f"{self.outcome} {'>' if self.above else '<'} {bound}"
+        return f"{self.outcome} {'>' if self.above else '<'} {self.written}"
 
     def change(self, verdict: Verdict) -> Interval | None:
         """The change of the outcome that it is held against; None where a verdict has none to rely on."""

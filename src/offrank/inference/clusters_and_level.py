@@ -14,11 +14,11 @@ from ..language.argument import interval_level
 from ..log.batch import LogBatch, Naturals
 from ..log.source import Needs, Source, has
 from ..sums.base import Fold, Sample
-from ..sums.clusters import BUCKETS, EQUAL, NUMBERED, REPEATS, SAID, BootstrapFold, BucketsFold, Clusters, EqualRowsFold
+from ..sums.clusters import BUCKETS, REPEATS, BootstrapFold, BucketsFold, Clusters
 from ..sums.mean import Name, Products
-from ..sums.moments import MomentsFold
+from ..sums.moments import Moments, MomentsFold
 from ..sums.named_sums import NamedColumns, Sums
-from ..sums.sampled import row_contents
+from ..sums.sampled import EQUAL, NUMBERED, SAID, row_codes
 from .mean_intervals import Inference
 from .registry import INTERVALS
 
@@ -27,6 +27,8 @@ CLUSTERS = ("query", "user", "session")
 """The columns whose equal values may mark dependent rows, if none is given."""
 FEWEST = 5
 """With fewer clusters, rows are not clustered by default: Student's quantiles would dominate the intervals."""
+_ALIKE = 1e-9
+"""Share of the squares of a column by which equal rows may differ: rounding."""
 BUCKETS_OF = "buckets of "
 """Prefix of the names of the folds of clusters, before the column."""
 
@@ -95,7 +97,7 @@ class IntervalSpec:
 
     def codes(self, batch: LogBatch) -> dict[str, Naturals]:
         """[n] codes of clusters, and of what rows say where these are drawn."""
-        return batch.dependent(self.columns) | ({SAID: row_contents(batch)} if self.draws_rows else {})
+        return batch.dependent(self.columns) | (row_codes(batch) if self.draws_rows else {})
 
     def folds(
         self,
@@ -112,8 +114,8 @@ class IntervalSpec:
         made: dict[str, Fold] = {"moments": MomentsFold(third)}
         pairs = tuple((one, other) for one, other in map(columns.numbers, products))
         if self.draws_rows:
-            made |= {SAID: BucketsFold(SAID, buckets, pairs), NUMBERED: BucketsFold(None, buckets, pairs)}
-            made[EQUAL] = EqualRowsFold(buckets, pairs)
+            made |= {name: BucketsFold(name, buckets, pairs) for name in (SAID, EQUAL)}
+            made[NUMBERED] = BucketsFold(None, buckets, pairs)
         for name in self.columns:
             made[BUCKETS_OF + name] = BucketsFold(name, buckets, pairs)
         return made
@@ -136,13 +138,17 @@ class IntervalSpec:
     def _rows(self, folded: Mapping[str, Any], products: Products) -> Clusters:
         """The lines of rows that are drawn.
 
-        They are of what rows say. Where many rows say the same, and would be drawn together, they are of equal rows, of
-        which each is drawn; where too many differ for that, of the numbers of the rows.
+        They are of what rows say. Where many rows say the same, and would be drawn together, they are of rows that also
+        earned the same, of which each is drawn; where too many differ for that, or some of them are weighed unlike, of
+        the numbers of the rows.
         """
         said, equal, numbered = (Clusters.of(name, folded[name], len(products)) for name in (SAID, EQUAL, NUMBERED))
         if said.apart:
             return self._drawn(said)
-        if equal.buckets < math.inf:
+        moments: Moments = folded["moments"]
+        every = np.diagonal(moments.comoment) + moments.n * moments.mean**2
+        between = (equal.sums[:, : len(every)] ** 2 / equal.rows[:, None]).sum(axis=0)
+        if equal.buckets < math.inf or (every - between > _ALIKE * every).any():
             return self._drawn(numbered)
         times = np.random.default_rng(self.seed).poisson(equal.rows, (self.replicates, len(equal.rows)))
         each = equal.sums / equal.rows[:, None]

@@ -76,7 +76,10 @@ def kind_of(head: bytes, path: str) -> str:
 def spoilt(head: bytes) -> bool:
     """Whether bytes are a text in UTF-8 in which a few are 0."""
     return (
-        b"\0" in head and 1000 * head.count(b"\0") < len(head) + 1000 and encoding(head) == "utf-8" and _is_utf8(head)
+        b"\0" in head
+        and 30 * head.count(b"\0") < min(len(head), 30_000)
+        and encoding(head) == "utf-8"
+        and _is_utf8(head)
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -47,8 +47,6 @@ BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512
 REPEATS = 1.1
 """Mean rows in the cluster of a row; with fewer, intervals are at most 5 % too narrow even if all are equal."""
-SAID, EQUAL, NUMBERED = "rows by content", "equal rows", "rows by number"
-"""The lines of rows that a bootstrap draws: by what rows say, by their values, and by their numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,25 +102,6 @@ class BucketsFold(Fold):
         sums = np.zeros((self.buckets, 1 + len(values)))
         _kernels.bucket_sums(sums, values, codes)
         return cast(ClusterSums, total(part, ClusterSums(None, sums, self.buckets)))
-
-
-@dataclass(frozen=True)
-class EqualRowsFold(Fold):
-    """Reduces samples to the sums of rows with equal values, or to no lines if more than `lines` of them differ."""
-
-    lines: int = BUCKETS
-    products: Products = ()
-
-    def add(self, part: ClusterSums | None, batch: Sample) -> ClusterSums:
-        if part is not None and part.codes is None:
-            return part
-        key, values = np.zeros(len(batch), np.uint64), np.ascontiguousarray(batch.values + 0.0)
-        bits = (values.view(np.uint64) + np.uint64(1 << 19)) >> np.uint64(20)  # without what rounding may change
-        _kernels.with_numbers(key, np.indices(bits.shape)[1], bits)
-        return BucketsFold(None, self.lines, self.products).add(part, replace(batch, key=key))
-
-    def result(self, part: ClusterSums) -> ClusterSums:
-        return part if part.codes is not None else ClusterSums(None, part.sums[:0])
 
 
 @dataclass(frozen=True, eq=False)

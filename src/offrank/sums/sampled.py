@@ -30,25 +30,42 @@ COPIES = 0.02
 """Share of the sampled rows that may say what another one says."""
 Keys = NDArray[np.uint64]
 _SAID = "content"
+SAID, EQUAL, NUMBERED = "rows by content", "equal rows", "rows by number"
+"""The lines of rows that a bootstrap draws: by what rows say, also by what they earned, and by their numbers."""
 _LAST = np.uint64(0xFFFFFFFF)
 
 
-def row_contents(batch: LogBatch) -> Keys:
+def row_contents(batch: LogBatch, drawn_by: Needs | None = None) -> Keys:
     """[n] hashes of what rows say of their context: the probabilities and the scores of what was shown.
 
     Not of ids of items, under which the same log would be another, nor of outcomes, which nothing random may follow.
+    drawn_by: the columns of the logging policy, which alone count, so that it does not matter what else is read.
     """
-    if _SAID not in batch.known:
+    named = (_SAID, drawn_by)
+    if named not in batch.known:
         key, ranks = batch.contexts.length.astype(np.uint64), np.arange(batch.slates.shape[1])
-        told = [(batch.slates, scores) for _, scores in sorted(batch.contexts.scores.items())]
-        for one in (one for _, one in sorted(batch.shown.written.items()) if one.ndim < 3):
+        names, roles = {*batch.contexts.scores}, {*batch.shown.written}
+        if drawn_by is not None:
+            names, roles = names & drawn_by.scores, roles & (drawn_by.roles | drawn_by.written)
+        told = [(batch.slates, batch.contexts.scores[name]) for name in sorted(names)]
+        for one in (one for one in (batch.shown.written[role] for role in sorted(roles)) if one.ndim < 3):
             values = one if one.ndim == 2 else one[:, None]
             told.append((np.where(batch.slates >= 0, ranks, -1)[:, : values.shape[1]], values))
         for places, values in told:
             kernels.with_numbers(key, places, np.ascontiguousarray(values).view(np.uint64))
-        batch.known[_SAID] = hashed(key)
-    found: Keys = batch.known[_SAID]
+        batch.known[named] = hashed(key)
+    found: Keys = batch.known[named]
     return found
+
+
+def row_codes(batch: LogBatch, drawn_by: Needs | None = None) -> dict[str, Keys]:
+    """[n] codes of rows by what they say, as in `row_contents`, and of those that were rewarded alike too."""
+    said = row_contents(batch, drawn_by)
+    alike, ranks = said.copy(), np.where(batch.slates >= 0, np.arange(batch.slates.shape[1]), -1)
+    for values in (batch.clicks, None if batch.outcome is None else batch.outcome[:, None]):
+        if values is not None:
+            kernels.with_numbers(alike, ranks[:, : values.shape[1]], np.ascontiguousarray(values).view(np.uint64))
+    return {SAID: said, EQUAL: alike}
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from ...errors import AbilityError
 from ...log.batch import Booleans, Contexts, Floats, Integers, LogBatch, RunCache
 from ...log.contexts import content, distinct
 from ...policies.base import Policy
+from ...running.memory import available
 from .cache import SizedCache
 from .gamma import Inverse, Inverses, pseudoinverses
 from .grouping import Grouped, grouped, relevant, unpadded
 
-INVERSE_BYTES = 512 << 20
-SOLUTION_BYTES = 256 << 20
+INVERSE_BYTES, SOLUTION_BYTES = 512 << 20, 256 << 20
+"""The most that is kept of each, and of what may still be taken at most a sixteenth."""
 TOGETHER_BYTES = 32 << 20  # of inverses that are made or used at a time
 FEW_TARGETS = 16  # of one context in one batch; with more, the inverse itself is used
 _SOLVED = 64  # targets that are solved for at first
@@ -135,7 +136,9 @@ class Case:
 
     def _remembered(self, which: Integers, wanted: Floats | Integers, shown: Integers) -> Floats:
         """Weights by what is remembered of each target: the weight of each shown item and slot."""
-        solutions: SizedCache[Floats] = self.cache.get("solutions", lambda: SizedCache(SOLUTION_BYTES))
+        solutions: SizedCache[Floats] = self.cache.get(
+            "solutions", lambda: SizedCache(int(min(SOLUTION_BYTES, available() / 16)))
+        )
         first, target = distinct(_pairs(which, wanted))
         groups, targets = which[first], wanted[first]
         keys = [
@@ -174,7 +177,9 @@ class Case:
 
     @cached_property
     def _made(self) -> SizedCache[Inverse]:
-        found: SizedCache[Inverse] = self.cache.get("inverses", lambda: SizedCache(INVERSE_BYTES))
+        found: SizedCache[Inverse] = self.cache.get(
+            "inverses", lambda: SizedCache(int(min(INVERSE_BYTES, available() / 16)))
+        )
         return found
 
     @cached_property
