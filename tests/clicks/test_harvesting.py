@@ -127,6 +127,15 @@ def test_the_same_in_every_run_and_batch(log: list[dict[str, Any]]) -> None:
     assert one.low == pytest.approx(other.low, rel=1e-6)
 
 
+def test_pieces_of_any_size_are_compared_alike(log: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = harvest(log[:300])
+    monkeypatch.setattr(offrank.clicks.harvesting, "_TOGETHER", 7)
+    pieces = harvest(log[:300])
+    for name in ("curve", "low", "high"):
+        np.testing.assert_allclose(getattr(pieces, name), getattr(whole, name), rtol=1e-12)
+    np.testing.assert_array_equal(pieces.documents, whole.documents)
+
+
 def test_it_plugs_into_evaluate() -> None:
     world = SearchWorld(impressions=40_000, queries=100, candidates=4, slots=4)
     table = world.table(world.impressions, 0)

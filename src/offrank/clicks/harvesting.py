@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -47,6 +48,8 @@ _USED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]] = {
 }
 """Which pairs of ranks each method compares."""
 _MOST_RANKS = 200  # pairs of so many take 1.5 GiB with their replicates, and of 400 ranks 5 GiB
+_TOGETHER = 1 << 20
+"""Entries that are compared with others at a time."""
 _CLUSTERS = 256
 """Number of groups in which documents are resampled."""
 _UNBOUNDED = 1e300
@@ -227,9 +230,10 @@ def _grouped(counts: ClickCounts, keys: Integers, method: Method, weigh: Weigh) 
     group = (join(keys).view(np.uint64) % np.uint64(_CLUSTERS)).astype(np.int64)
     used = _USED[method](*np.indices((k, k)))
     (rate, weight), documents = np.zeros((2, _CLUSTERS * k * k)), np.zeros(k * k, np.int64)
-    for apart in range(1, k):  # entries are sorted by document, and one has at most k of them
-        one = np.flatnonzero(counts.document[apart:] == counts.document[:-apart])
-        other = one + apart
+    for apart, at in product(range(1, k), range(0, len(counts.document), _TOGETHER)):
+        there = counts.document[at + apart : at + apart + _TOGETHER]
+        one = at + np.flatnonzero(there == counts.document[at : at + len(there)])
+        other = one + apart  # entries are sorted by document, and one has at most k of them
         (a, shown, _), (b, beside, _) = counts.numbers(one), counts.numbers(other)
         worth = used[a, b] * (shown * beside / (shown + beside) if weigh == "views" else 1.0)
         first = group[counts.document[one]] * k * k
