@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import offrank
 from offrank.inference import Inference, IntervalSpec
+from offrank.inference.mean_intervals import RowLines
 from offrank.log.batch import Floats
 from offrank.sums import BootstrapFold, MomentsFold, NamedColumns, Sample, Tee, ratio
 from offrank.sums.base import total
@@ -24,9 +28,9 @@ def multiplicities(keys: Floats, seed: int = 0, replicates: int = REPLICATES) ->
     return fold.of(Sample.of(np.eye(len(keys)), np.asarray(keys, dtype=np.uint64)))
 
 
-def each_row(values: Floats, replicates: Floats) -> Clusters:
+def each_row(values: Floats, replicates: Floats) -> RowLines:
     """Rows that are drawn, with these replicates."""
-    return Clusters("rows", values, np.ones(len(values)), math.inf, replicates)
+    return RowLines(Clusters("rows", values, np.ones(len(values)), math.inf, replicates))
 
 
 @pytest.fixture(scope="module", params=["consecutive", "far apart", "hashes"])
@@ -108,7 +112,7 @@ def test_rows_that_are_drawn_together_count_as_if_each_were_drawn() -> None:
     sums = numbered(MomentsFold().of(Sample.of(twice, np.arange(600, dtype=np.uint64))))
     replicates = multiplicities(np.arange(300), replicates=199) @ (2 * values)
     pairs = Clusters("rows", 2 * values, np.full(300, 2.0), math.inf, replicates)
-    found = Inference(sums, "bootstrap", 0.9, rows=pairs).interval(ratio(2, 1))
+    found = Inference(sums, "bootstrap", 0.9, rows=RowLines(pairs)).interval(ratio(2, 1))
     ratios = np.sort(replicates[:, 2] / replicates[:, 1])
     assert found.standard_error == pytest.approx(np.std(ratios, ddof=1) / math.sqrt(2))
     assert found.high - found.value == pytest.approx((ratios[189] - found.value) / math.sqrt(2))
@@ -164,3 +168,35 @@ def test_rows_that_say_and_earned_the_same_are_drawn_by_number_if_they_are_weigh
     first, second = (resampled(np.zeros(MANY), values, order) for order in (np.arange(MANY), rng.permutation(MANY)))
     assert first[2] == pytest.approx(first[3], rel=0.15)
     assert first[2] != pytest.approx(second[2], rel=1e-9)
+
+
+LOGGED = 3_000
+
+
+@pytest.mark.parametrize("logging", ["plackett_luce(old)", "logged"])
+@pytest.mark.parametrize("repeating", [False, True], ids=["own scores", "few queries"])
+def test_what_else_is_asked_changes_no_draw(logging: str, repeating: bool) -> None:
+    """Nor does the order of the rows, but where many weights differ among rows that say and earned the same."""
+    rng = np.random.default_rng(1)
+    query = rng.integers(0, 6, LOGGED) if repeating else np.arange(LOGGED)
+    old, new = (np.exp(rng.normal(size=(LOGGED, 4)) / 2)[query] for _ in range(2))
+    slate = np.argsort(-np.log(old) - rng.gumbel(size=old.shape), axis=1)[:, :2]
+    shown = np.take_along_axis(old, slate, axis=1)
+    each = shown / np.column_stack([old.sum(axis=1), old.sum(axis=1) - shown[:, 0]])
+    clicks = (rng.random(slate.shape) < 0.3).astype(int)
+    made = {"slate": slate, "candidates": np.tile(np.arange(4), (LOGGED, 1)), "clicks": clicks, "old": old, "new": new}
+    columns: dict[str, Any] = {name: [*values] for name, values in made.items()}
+    table = pa.table({**columns, "propensity": each.prod(axis=1), "slot_propensity": [*each]})
+
+    def ends(target: Any, *estimators: str, rows: pa.Table = table) -> list[tuple[float, float]]:
+        found = offrank.estimate(rows, target, logging, list(estimators), interval="bootstrap", cluster=None)
+        name = next(iter(found.estimates.found))[0]
+        return [(found[name, one].low, found[name, one].high) for one in estimators]
+
+    first, other = {"a": "plackett_luce(new)"}, {"a": "plackett_luce(new)", "b": "uniform"}
+    together = dict(zip(every := ("logged", "snips", "rips"), ends(first, *every), strict=True))
+    shuffled = table.take(pa.array(rng.permutation(LOGGED)))
+    for estimator, expected in together.items():
+        assert ends(first, estimator) == pytest.approx([expected], rel=1e-9)
+        assert ends(other, estimator) == pytest.approx([expected], rel=1e-9)
+        assert ends(first, estimator, rows=shuffled) == pytest.approx([expected], rel=1e-9)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import AbilityError, ImpossibleSlateError, OffrankError, RowError
+from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..log import rules
 from ..log.batch import LogBatch
 from ..log.source import Needs
@@ -34,7 +33,7 @@ LARGEST = 1e150
 class TermsFold(Fold):
     """Turns batches into samples, whose sums it keeps.
 
-    clusters: columns whose values mark dependent rows. by: the group of each row. draws_rows: as in `IntervalSpec`.
+    clusters: columns whose values mark dependent rows. by: the group of each row. told: as in `IntervalSpec`.
     """
 
     layout: Layout
@@ -42,15 +41,7 @@ class TermsFold(Fold):
     sums: Fold
     clusters: tuple[str, ...] = ()
     by: Grouping | None = None
-    draws_rows: bool = False
-
-    @cached_property
-    def drawn_by(self) -> Needs:
-        """The columns by which the logging policy draws whole slates."""
-        try:
-            return self.logging.reads("log_prob")
-        except AbilityError:
-            return Needs()
+    told: Needs | None = None
 
     def add(self, part: Any, batch: LogBatch) -> Any:
         """The sum of a part and of the rows of terms of a batch."""
@@ -97,7 +88,7 @@ class TermsFold(Fold):
         if row >= 0:
             raise self._beyond(batch, row, columns.name(column), ByName(columns, values[row]))
         groups = None if self.by is None else self.by(batch)
-        codes = batch.dependent(self.clusters) | (row_codes(batch, self.drawn_by) if self.draws_rows else {})
+        codes = batch.dependent(self.clusters) | ({} if self.told is None else row_codes(batch, self.told))
         return self.sums.add(part, Sample(values.T, batch.row, codes, summed, groups))
 
     def _divided(self, named: ByName) -> None:

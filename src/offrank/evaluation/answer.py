@@ -135,6 +135,7 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
 def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass:
     """Return the pass of the numbers that are asked for, after what is to be learnt from the log was learnt."""
     plan, spec = question.plan, question.spec.with_clusters_of(source)
+    spec = spec.with_rows_of(source, plan.logging) if spec.draws_rows else spec
     if plan.logging.rankers is not None:
         refuse_arm_targets(plan.logging, plan.targets.values())
     if any(parts_of((*plan.targets.values(), plan.logging, *plan.estimators), Fits)):

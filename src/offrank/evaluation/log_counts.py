@@ -107,18 +107,9 @@ class LogCounts:
             places = self.job.layout.places
             designs = tuple(designs[places[pair.target, pair.estimator].number] for pair in job.layout.pairs)
         known = {**self.known, "facts": replace(self.known["facts"], rewards=True)}
-        return LogCounts(
-            job,
-            terms["whole"],
-            {},
-            known,
-            designs,
-            self.impressions,
-            self.where,
-            {},
-            diagnostics=None,
-            copies=self.copies,
-        )
+        none: dict[str, Any] = {}
+        read = self.impressions, self.where
+        return LogCounts(job, terms["whole"], none, known, designs, *read, none, None, self.copies)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed

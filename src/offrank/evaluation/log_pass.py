@@ -172,7 +172,8 @@ class Pass:
     def needs(self) -> Needs:
         """Return the columns to read."""
         labels = frozenset([] if self.by is None else [self.by])
-        wanted = self.layout.needs(self.logging) | Needs(clusters=frozenset(self.spec.columns), labels=labels)
+        columns = Needs(clusters=frozenset(self.spec.columns), labels=labels)
+        wanted = self.layout.needs(self.logging) | columns | self.spec.told
         if self.scorecard is not None:
             wanted |= self.scorecard.needs
         if all(one.kind.target is None for one in self.layout.estimators):
@@ -192,7 +193,7 @@ class Pass:
         every: dict[str, Any] = {"whole": whole}
         if by is not None:
             every["groups"] = GroupBy(sums_fold(spec, layout, products, BUCKETS_OF_A_GROUP, keep=256))
-        return TermsFold(layout, self.logging, Tee(every), spec.columns, by, spec.draws_rows)
+        return TermsFold(layout, self.logging, Tee(every), spec.columns, by, spec.told if spec.draws_rows else None)
 
     def number_folds(self, source: Source, needed: Needs, cache: RunCache, *, page: bool = False) -> dict[str, Any]:
         """Return what numbers follow from. needed: the columns that are read anyway. page: as in `terms`."""

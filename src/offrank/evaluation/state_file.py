@@ -123,7 +123,9 @@ class FilesFold(Fold):
 
 def _pass_of(question: Question, learnt: Fingerprint | None) -> Pass:
     """The pass of a question by which nothing is learnt; only the columns of its source matter."""
-    plan, spec = question.plan, question.spec.with_clusters_of(question.source)
+    plan, source = question.plan, question.source
+    spec = question.spec.with_clusters_of(source)
+    spec = spec.with_rows_of(source, plan.logging) if spec.draws_rows else spec
     curve = plan.trained.curve
     families = {repr(one): family(one, curve) for one in plan.estimators}
     job = Pass(plan.targets, plan.logging, families, spec, question.by, Provenance(curve, learnt))

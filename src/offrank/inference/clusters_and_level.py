@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import AbilityError, UsageError
 from ..language.argument import interval_level
 from ..log.batch import LogBatch, Naturals
 from ..log.source import Needs, Source, has
@@ -19,7 +20,7 @@ from ..sums.mean import Name, Products
 from ..sums.moments import Moments, MomentsFold
 from ..sums.named_sums import NamedColumns, Sums
 from ..sums.sampled import EQUAL, NUMBERED, SAID, row_codes
-from .mean_intervals import Inference
+from .mean_intervals import Inference, RowLines
 from .registry import INTERVALS
 
 AUTO = "auto"
@@ -41,7 +42,7 @@ class IntervalSpec:
     that gives the largest error, but not one with fewer than FEWEST values, nor one whose values hardly ever repeat;
     and none where the kind of interval does not support clusters; "none" is None, as on the command line.
     columns: those of clusters that are read. level: of an interval at one look. draws_rows: whether a bootstrap draws
-    independent rows.
+    independent rows, which what the `told` columns say of what was shown tells apart, whatever else is read.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
@@ -53,6 +54,7 @@ class IntervalSpec:
     replicates: int = 200
     seed: int = 0
     found: tuple[str, ...] = ()
+    told: Needs = field(default_factory=Needs)
     columns: tuple[str, ...] = field(init=False, compare=False, repr=False)
     level: float = field(init=False, compare=False, repr=False)
     draws_rows: bool = field(init=False, compare=False, repr=False)
@@ -91,13 +93,20 @@ class IntervalSpec:
             return self
         return replace(self, found=tuple(name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name])))))
 
+    def with_rows_of(self, source: Source, logging: Any) -> IntervalSpec:
+        """The specification in which the columns by which a policy draws slates tell rows apart, if a log has them."""
+        with suppress(AbilityError):
+            if has(source, wanted := logging.reads("log_prob")):
+                return replace(self, told=wanted)
+        return self
+
     def needs(self) -> Needs:
         """The columns to read."""
-        return Needs(clusters=frozenset(self.columns))
+        return Needs(clusters=frozenset(self.columns)) | self.told
 
     def codes(self, batch: LogBatch) -> dict[str, Naturals]:
         """[n] codes of clusters, and of what rows say where these are drawn."""
-        return batch.dependent(self.columns) | (row_codes(batch) if self.draws_rows else {})
+        return batch.dependent(self.columns) | (row_codes(batch, self.told) if self.draws_rows else {})
 
     def folds(
         self,
@@ -135,24 +144,25 @@ class IntervalSpec:
         made = Sums(columns, folded["moments"]), self.method, self.confidence, tuple(every), rows, products
         return Inference(*made, tuple(dropped), self.cluster == AUTO)
 
-    def _rows(self, folded: Mapping[str, Any], products: Products) -> Clusters:
+    def _rows(self, folded: Mapping[str, Any], products: Products) -> RowLines:
         """The lines of rows that are drawn.
 
         They are of what rows say. Where many rows say the same, and would be drawn together, they are of rows that also
-        earned the same, of which each is drawn; where too many differ for that, or some of them are weighed unlike, of
-        the numbers of the rows.
+        earned the same, of which each is drawn; where too many differ for that, and for columns in which some of them
+        differ, of the numbers of the rows.
         """
         said, equal, numbered = (Clusters.of(name, folded[name], len(products)) for name in (SAID, EQUAL, NUMBERED))
         if said.apart:
-            return self._drawn(said)
+            return RowLines(self._drawn(said))
         moments: Moments = folded["moments"]
         every = np.diagonal(moments.comoment) + moments.n * moments.mean**2
         between = (equal.sums[:, : len(every)] ** 2 / equal.rows[:, None]).sum(axis=0)
-        if equal.buckets < math.inf or (every - between > _ALIKE * every).any():
-            return self._drawn(numbered)
+        if equal.buckets < math.inf:
+            return RowLines(self._drawn(numbered))
         times = np.random.default_rng(self.seed).poisson(equal.rows, (self.replicates, len(equal.rows)))
         each = equal.sums / equal.rows[:, None]
-        return replace(equal, sums=each * np.sqrt(equal.rows)[:, None], replicates=times @ each)
+        drawn = replace(equal, sums=each * np.sqrt(equal.rows)[:, None], replicates=times @ each)
+        return RowLines(drawn, self._drawn(numbered), every - between > _ALIKE * every)
 
     def _drawn(self, lines: Clusters) -> Clusters:
         """The same with the replicates of a bootstrap that draws each line whole."""

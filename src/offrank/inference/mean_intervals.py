@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..log.batch import Floats
+from ..log.batch import Booleans, Floats
 from ..sums.clusters import Clusters
 from ..sums.estimate import Interval, student
 from ..sums.mean import Mean, Name, Products, mean_of_means
@@ -36,6 +36,22 @@ class Widest(NamedTuple):
     clusters: Clusters | None
 
 
+@dataclass(frozen=True, eq=False)
+class RowLines:
+    """The lines of independent rows that a bootstrap draws.
+
+    lines: of most means. numbered: those of means that read one of the columns in which rows of a line differ.
+    """
+
+    lines: Clusters
+    numbered: Clusters | None = None
+    differ: Booleans | None = None
+
+    def of(self, influence: Floats) -> Clusters:
+        """The lines for a mean with this influence, whatever others there are."""
+        return self.lines if self.numbered is None or not influence[self.differ].any() else self.numbered
+
+
 @dataclass(frozen=True)
 class Inference:
     """The named sums from which intervals are computed.
@@ -53,7 +69,7 @@ class Inference:
     method: str
     confidence: float
     clusters: tuple[Clusters, ...] = ()
-    rows: Clusters | None = None
+    rows: RowLines | None = None
     products: Products = ()
     dropped: tuple[Clusters, ...] = ()
     chosen: bool = False
@@ -85,7 +101,8 @@ class Inference:
             error = plain = self._independent_error(influence, mean, *mean.parts)
             freedom, replicates, skewness = math.inf, None, self.sums.moments.skewness(influence)
             if self.rows is not None:
-                replicates, plain = self.rows.replicates, error * self._spread(self.rows, influence)
+                lines = self.rows.of(influence)
+                replicates, plain = lines.replicates, error * self._spread(lines, influence)
         if error == math.inf or freedom == 0:
             return nothing
         draws = None if replicates is None else self._draws(replicates, mean)
