@@ -248,3 +248,12 @@ def test_a_guardrail_on_nothing_that_can_be_relied_on_is_not_shown() -> None:
     verdict = evaluated(logged(), outcomes="paid").outcomes["paid"].verdict
     found = Guarded.of(Guardrail.of("paid > -90%"), "uniform", replace(verdict, trust="none"))
     assert (found.state, found.passes, found.change) == ("not shown", False, None)
+
+
+def test_what_stands_against_the_ranking_itself_is_not_said_again_of_its_guardrails() -> None:
+    made = logged()
+    wrong = {**made, "weight": (np.array(made["weight"]) ** 4).tolist()}
+    text = str(evaluated(wrong, guardrails="paid > -1%"))
+    reason = evaluated(wrong).verdict.reasons[0].code
+    assert "no number of it is to be used" in " ".join(text.split())
+    assert text.count(f"- {reason}") == 1

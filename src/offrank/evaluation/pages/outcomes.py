@@ -16,14 +16,14 @@ _STATES = {"holds": ("Holds", "ok"), "broken": ("Broken", "serious"), "not shown
 def guardrail_answers(found: ResultData) -> Iterator[Answer]:
     """Say of each guardrail whether it holds, or else that it stands against the ranking."""
     for at, one in enumerate(found.guardrails, 1):
-        said, severity = _STATES[one.state]
-        if one.state == "holds" and one.trust != "sound":
-            said, severity = "Holds, with care", "warning"
+        careful = one.state == "holds" and one.trust != "sound"
+        said, severity = ("Holds, with care", "warning") if careful else _STATES[one.state]
         rail = one.guardrail
         text = f"**{said}:** the guardrail {quote(str(rail))}, of {quote(one.decision)}. {_change(one)}"
         last = at == len(found.guardrails) > 1
-        verdict = found.outcomes[rail.outcome].decisions[one.decision]
-        reasons = tuple(map(reason, verdict.reasons)) if one.trust != "sound" else ()
+        said_above = found.decisions[one.decision].reasons
+        new = (each for each in found.outcomes[rail.outcome].decisions[one.decision].reasons if each not in said_above)
+        reasons = tuple(map(reason, new)) if one.trust != "sound" else ()
         yield Answer(text, f"The {at} intervals of guardrails hold jointly (Bonferroni)." * last, severity, reasons)
 
 
