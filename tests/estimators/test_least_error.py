@@ -16,9 +16,8 @@ from offrank.errors import UsageError
 from offrank.estimators import DoublyRobust, estimator
 from offrank.estimators.family import family
 from offrank.selection import least_error
-from offrank.testing import RELATIONS, LogTable, check_relation
-from offrank.testing.metamorphic import REWARDS, Relation, scale_rewards
 from tests.estimators.models import Positions, fitted
+from tests.metamorphic.changes import RELATIONS, REWARDS, LogTable, Relation, check_relation, scale_rewards
 from tests.metamorphic.combined import at_once
 
 #: values, errors, mean weights, errors of the differences to the last; the index and the biases

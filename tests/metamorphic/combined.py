@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
-from offrank.testing.metamorphic import RELATIONS, LogTable, Relation
+from tests.metamorphic.changes import RELATIONS, LogTable, Relation
 
 
 def at_once(*names: str) -> Relation:

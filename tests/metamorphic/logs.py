@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from offrank.policies import policy
 from offrank.testing.laws import Situation, enumerated_rank_probs, enumerated_slot_probs, law
-from offrank.testing.metamorphic import LogTable
+from tests.metamorphic.changes import LogTable
 
 ROWS = 250
 ALL = ((4, 4), (3, 3), (2, 2), (1, 1))

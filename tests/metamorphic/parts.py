@@ -10,7 +10,7 @@ from typing import Any
 import offrank
 from offrank.inference.registry import INTERVALS
 from offrank.reward_models.registry import REWARD_MODELS
-from offrank.testing.metamorphic import Leaves, flat_answer
+from tests.metamorphic.changes import Leaves, flat_answer
 from tests.metamorphic.relations import CANDIDATES, NUMBERS, ROWS, TEXT, Excuse, Given, Part, given, of_readable
 from tests.metamorphic.spellings import EXAMINATION, SOME_POLICIES, estimator_names, policies, written_out
 from tests.night import WHOLE, some, turn

@@ -16,7 +16,7 @@ from offrank.clicks.model import CLICK_MODELS
 from offrank.estimators.pseudoinverse.overlap import diagnostics
 from offrank.learning.methods import METHODS
 from offrank.metrics.comparisons import METRICS
-from offrank.testing.metamorphic import Leaves, flat_answer
+from tests.metamorphic.changes import Leaves, flat_answer
 from tests.metamorphic.logs import log
 from tests.metamorphic.parts import SAMPLED
 from tests.metamorphic.relations import (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import offrank
-from offrank.testing.metamorphic import RELATIONS, Leaves, differences, files, flat_answer
+from tests.metamorphic.changes import RELATIONS, Leaves, differences, files, flat_answer
 from tests.metamorphic.combined import at_once
 from tests.metamorphic.logs import log
 from tests.metamorphic.spellings import estimators, fitted, folder

@@ -18,7 +18,7 @@ from benchmarks.trust_worlds.engine import Law
 from benchmarks.trust_worlds.world import World
 from offrank.errors import OffrankError
 from offrank.estimators.named import ESTIMATORS
-from offrank.testing import check_more_estimators
+from tests.metamorphic.changes import check_more_estimators
 
 ROWS = 2_000
 FACTORY = {

@@ -13,7 +13,7 @@ import pytest
 import offrank
 from offrank.errors import OffrankError, UsageError
 from offrank.estimators import estimator
-from offrank.testing.metamorphic import (
+from tests.metamorphic.changes import (
     RELATIONS,
     REWARDS,
     LogTable,

@@ -30,7 +30,7 @@ from offrank.reward_models import LassoRegression, OwnRegression, TreeRegression
 from offrank.reward_models.features import SlateColumns
 from offrank.reward_models.training import TrainingFold, TrainingState
 from offrank.sums.base import total
-from offrank.testing.metamorphic import RELATIONS, LogTable, check_relation
+from tests.metamorphic.changes import RELATIONS, LogTable, check_relation
 from tests.metamorphic.combined import at_once
 from tests.reward_models.logs import FEATURES, ROWS, changed, log
 

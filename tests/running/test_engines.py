@@ -22,8 +22,8 @@ import pytest
 
 import offrank
 from offrank.errors import ColumnError, EmptyLogError, RowError, UsageError
-from offrank.testing.metamorphic import flat_answer
 from tests.cli.commands import call
+from tests.metamorphic.changes import flat_answer
 from tests.running import engines
 from tests.verbs.logs import CURVE, replaced
 

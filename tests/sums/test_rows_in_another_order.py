@@ -14,7 +14,7 @@ import offrank
 from offrank.log.hashing import hashed
 from offrank.log.source import Needs
 from offrank.sums.sampled import SampledRowsFold
-from offrank.testing.metamorphic import differences, flat_answer
+from tests.metamorphic.changes import differences, flat_answer
 
 ROWS, ITEMS, SLOTS = 30_000, 10, 4
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.testing.metamorphic import RELATIONS, LogTable, Relation, broken
+from tests.metamorphic.changes import RELATIONS, LogTable, Relation, broken
 from tests.verbs.test_ab_test import ARMS, HALVES, columns
 
 pytestmark = pytest.mark.turns(3, "estimators/history.py", "evaluation/ab_test.py")

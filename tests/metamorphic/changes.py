@@ -26,10 +26,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import OffrankError, UsageError
-from ..estimators import estimator
-from ..language.assumptions import needs_curve
-from ..reward_models import SlateRegression
+from offrank.errors import OffrankError, UsageError
+from offrank.estimators import estimator
+from offrank.language.assumptions import needs_curve
+from offrank.reward_models import SlateRegression
 
 Question = Callable[[Any], Any]
 """Maps anything that `read_log` takes to a result with `to_dict`, a dataclass, or plain dicts, lists and numbers."""
