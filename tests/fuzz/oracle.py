@@ -48,8 +48,8 @@ class Expected:
 
 def expected(case: LogCase, roles: frozenset[str]) -> Expected | None:
     """Return how a log must be read by a job that needs these roles; None where that is open."""
-    if any(kind not in _SAFE for kind in case.types.values()) or not case.rows:
-        return None
+    if any(kind not in _SAFE for kind in case.types.values()) or not case.rows or {int, str} <= _id_types(case):
+        return None  # where a form holds both, 7 and "7" are one item
     taken = {case.name(role) for role in case.columns} & {*ROLES, *LONG_ROLES} - {*case.columns}
     if taken or {*case.columns} & {*ROLES, *LONG_ROLES} - {*WIDE_ROLES, *LONG_LAYOUT}:
         return None  # a column that is called as a role which it is not
@@ -62,6 +62,12 @@ def expected(case: LogCase, roles: frozenset[str]) -> Expected | None:
     if len(ids) > 1 or ids & {float, bool, type(None)}:
         return None
     return Expected(tuple(one for one, _ in found), tuple(row for one, row in found if one == "fine" and row))
+
+
+def _id_types(case: LogCase) -> set[type]:
+    """The types of all ids, those of rows that break a rule too."""
+    cells = [cell for role in ("slate", "candidates", "item") for cell in case.columns.get(role, [])]
+    return {type(item) for cell in cells for item in (cell if isinstance(cell, list) else [cell])}
 
 
 def _may_be_empty(case: LogCase, cells: list[Any]) -> bool:

@@ -157,3 +157,28 @@ def test_one_bad_number_is_named_with_its_file_and_row(role: str, tmp_path: Path
         RowError, match=rf"log\.csv, line 119, row 117 .*column '{role}': '0\.1x66' is among numbers, but is none"
     ):
         offrank.evaluate(tmp_path / "log.csv", "uniform", "logged" if role == "propensity" else "uniform", "ips")
+
+
+@pytest.mark.parametrize(
+    ("small", "infinite"), [("5e-324", False), ("1e-308", False), ("1e150", False), ("1e400", True)]
+)
+def test_the_smallest_numbers_beside_whole_ones_that_no_float_holds(small: str, infinite: bool, tmp_path: Path) -> None:
+    """Arrow reads such a column as texts."""
+    lines = [
+        f'{{"slate": ["a", "b"], "clicks": [1, 0], "new": [{new}]}}' for new in (f"4, {small}", "1, 9007199254740993")
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    source = offrank.read_log(tmp_path / "log.jsonl").select(Needs(scores=frozenset(["new"])))
+    if infinite:
+        with pytest.raises(RowError, match=r"line 1, row 0 .* contains a score that is not a finite number"):
+            list(source.batches(0))
+        return
+    scores = np.concatenate([batch.contexts.scores["new"] for batch in source.batches(0)])
+    assert scores.tolist() == [[4.0, float(small)], [1.0, 9007199254740992.0]]
+
+
+def test_a_text_of_digits_among_whole_numbers_is_the_item_of_that_number(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(
+        '{"slate": ["7"], "clicks": [1], "candidates": [7]}\n{"slate": [5], "clicks": [0], "candidates": [7, 5]}\n'
+    )
+    assert offrank.evaluate(tmp_path / "log.jsonl", "uniform", "uniform", "ips")["ips"].value == 0.5

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from offrank.errors import UsageError
-from tests.fuzz import answers, questions
+from tests.fuzz import answers, oracle, questions
 from tests.fuzz.answers import Wrong
 from tests.fuzz.cases import LogCase
 from tests.fuzz.oracle import Row
@@ -251,3 +251,11 @@ def test_a_refusal_without_a_remedy_or_a_reason_is_noticed() -> None:
             questions.judge_refusal(sound, UsageError(message, remedy))
     with pytest.raises(Wrong, match="refused, though it keeps every rule"):
         questions.judge_refusal(sound, UsageError("wrong", "mend it"))
+
+
+@pytest.mark.parametrize(("item", "known"), [(7, True), ("7", False)])
+def test_whether_a_text_is_the_item_of_a_number_is_open(item: int | str, known: bool) -> None:
+    """A row that breaks a rule by the one reading keeps it by the other."""
+    columns = {"slate": [[5], [item]], "clicks": [[0], [1]], "candidates": [[5, 7], [7]]}
+    found = oracle.expected(LogCase("wide", columns), frozenset({"candidates", "clicks"}))
+    assert (found is not None) is known

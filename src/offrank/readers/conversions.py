@@ -201,7 +201,8 @@ def expanded(data: pa.RecordBatch) -> pa.RecordBatch:
 
 def other_texts(texts: pa.Array, most: float = 1.0) -> pa.Array | None:
     """Return which texts are no numbers, if most are, but not this share of them or more; an empty one is null."""
-    fine = pc.match_substring_regex(texts, r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?0*([12]?\d?\d|30[0-7]))?\s*$")
+    small, large = r"-0*\d{1,3}", r"\+?0*([12]?\d?\d|30[0-7])"  # the exponents of numbers that a float can hold
+    fine = pc.match_substring_regex(texts, rf"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE]({small}|{large}))?\s*$")
     share = pc.mean(fine).as_py()
     return pc.fill_null(pc.invert(fine), False) if share is not None and 0.5 < share < most else None
 
