@@ -17,9 +17,6 @@ ID, CLICK, SLOTS, SIZE, LINE, HEAD, BANNER = range(7)
 """Columns of `heads`: LINE is the number of the header line in the block, HEAD the byte where its features begin."""
 
 SPACE, NEWLINE, COLON, ZERO, NINE = 32, 10, 58, 48, 57
-_DOT, _PLUS, _MINUS, _E = 46, 43, 45, 101
-_EXACT = 1 << 53
-_POWERS = 10.0 ** np.arange(23)
 
 
 @inlined
@@ -61,48 +58,8 @@ def natural(data, at, end):
 
 
 @jit
-def decimal(data, at, end):
-    """Parse (number, whether it is exact) by Clinger's fast path; Python parses the others.
-
-    The digits make an exact double, multiplied or divided by an exact power of ten: a single operation rounds.
-    """
-    negative = at < end and data[at] == _MINUS
-    if negative or (at < end and data[at] == _PLUS):
-        at += 1
-    mantissa, scale, some, dot = np.int64(0), 0, False, False
-    while at < end:
-        byte = data[at]
-        if ZERO <= byte <= NINE:
-            if mantissa >= _EXACT // 10:
-                return 0.0, False
-            mantissa = mantissa * 10 + np.int64(byte - ZERO)
-            some = True
-            scale -= 1 if dot else 0
-        elif byte == _DOT and not dot:
-            dot = True
-        else:
-            break
-        at += 1
-    if not some:
-        return 0.0, False
-    if at < end:
-        if data[at] | 32 != _E:
-            return 0.0, False
-        sign = at + 1 < end and data[at + 1] == _MINUS
-        signed = sign or (at + 1 < end and data[at + 1] == _PLUS)
-        exponent = natural(data, at + 1 + (1 if signed else 0), end)
-        if exponent < 0 or exponent > 1000:
-            return 0.0, False
-        scale += -exponent if sign else exponent
-    if scale < -22 or scale > 22:
-        return 0.0, False
-    value = mantissa / _POWERS[-scale] if scale < 0 else mantissa * _POWERS[scale]
-    return (-value if negative else value), True
-
-
-@jit
-def _features(data, at, room, indices, values, count, slow, slows):
-    """Parse a line's features: (end of the line, entries, slow numbers, hash of the banner type); end -1 on error.
+def _features(data, at, room, indices, values, count, numbers, written):
+    """Parse a line's features: (end of the line, entries, numbers, hash of the banner type); end -1 on error.
 
     Features 1 and 2 are numbers with indices 0 and 1; others are categories. A category repeated in direct
     succession is counted.
@@ -111,26 +68,24 @@ def _features(data, at, room, indices, values, count, slow, slows):
     while True:
         at = blanks(data, at)
         if at >= len(data) or data[at] == NEWLINE:
-            return at, count, slows, banner
+            return at, count, written, banner
         start, h = at, TEXT
         while at < len(data) and ZERO <= data[at] <= NINE:
             h = with_byte(h, data[at])
             at += 1
         colon = at
         if at >= len(data) or data[at] != COLON or colon == start:
-            return -1, count, slows, banner
+            return -1, count, written, banner
         while at < len(data) and data[at] > SPACE:
             h = with_byte(h, data[at])
             at += 1
         if at == colon + 1:
-            return -1, count, slows, banner
+            return -1, count, written, banner
         feature = data[start] - ZERO if colon == start + 1 else 0
         if 1 <= feature <= 2:
             indices[count] = feature - 1
-            values[count], exact = decimal(data, colon + 1, at)
-            if not exact:
-                slow[slows, 0], slow[slows, 1], slow[slows, 2] = count, colon + 1, at
-                slows += 1
+            numbers[written, 0], numbers[written, 1], numbers[written, 2] = count, colon + 1, at
+            written += 1
             count += 1
         elif h == before and count > first:
             values[count - 1] += 1
@@ -143,71 +98,67 @@ def _features(data, at, room, indices, values, count, slow, slows):
 
 
 @jit
-def _header(data, at, head, propensity, slow, slows):
-    """Parse the header up to its features: (their first byte, slow numbers), or byte -1. slow: [.., 0] is -1."""
+def _header(data, at, head, number):
+    """Parse the header up to its features: their first byte, or -1. number: filled with the bytes of the propensity."""
     at = blanks(data, at + 8)
     end = word(data, at)
     head[ID] = natural(data, at, end - 1)
     if head[ID] < 0 or data[end - 1] != COLON:
-        return -1, slows
+        return -1
     at = blanks(data, end)
     end = word(data, at)
     if end == at:
-        return -1, slows  # the hash, which is not used
+        return -1  # the hash, which is not used
     at = blanks(data, end)
     end = word(data, at)
     head[CLICK] = natural(data, at, end)
     if not 0 <= head[CLICK] <= 1:
-        return -1, slows
+        return -1
     at = blanks(data, end)
     end = word(data, at)
     if end == at:
-        return -1, slows
-    propensity[0], exact = decimal(data, at, end)
-    if not exact:
-        slow[slows, 0], slow[slows, 1], slow[slows, 2] = -1, at, end
-        slows += 1
+        return -1
+    number[1], number[2] = at, end
     for column in (SLOTS, SIZE):
         at = blanks(data, end)
         end = word(data, at)
         head[column] = natural(data, at, end)
         if head[column] < 0:
-            return -1, slows
+            return -1
     head[HEAD] = end
-    return end, slows
+    return end
 
 
 @jit
-def parse_impressions(data, room, heads, propensity, clicks, ends, indices, values, slow):
-    """Parse a block: (impressions, lines with features, slow numbers, text lines, error code, first byte of its line).
+def parse_impressions(data, room, heads, clicks, ends, indices, values, numbers):
+    """Parse a block: (impressions, lines with features, numbers, text lines, error code, first byte of its line).
 
     room: number of indices for categories. heads: [impressions, 7]. clicks, ends: [lines] of headers and
-    candidates alike: the click, and the end of the entries in `indices` and `values`. slow: numbers for Python,
-    (entry, or -1 - impression for a propensity; first byte; end).
+    candidates alike: the click, and the end of the entries in `indices` and `values`. numbers: those that are still to
+    be parsed, (entry, or -1 - impression for a propensity; first byte; end).
     """
     example = (101, 120, 97, 109, 112, 108, 101, 32)
     exid = (101, 120, 105, 100, 58)
-    at, n, line, count, slows, text = 0, 0, 0, 0, 0, 0
+    at, n, line, count, written, text = 0, 0, 0, 0, 0, 0
     while True:
         while at < len(data) and data[at] <= SPACE:
             text += 1 if data[at] == NEWLINE else 0
             at += 1
         if at >= len(data):
-            return n, line, slows, text, FINE, at
+            return n, line, written, text, FINE, at
         begin, head = at, heads[n]
         if not begins(data, at, example):
-            return n, line, slows, text, BAD_HEADER, begin
-        before = slows
-        at, slows = _header(data, at, head, propensity[n:], slow, slows)
+            return n, line, written, text, BAD_HEADER, begin
+        at = _header(data, at, head, numbers[written])
         if at < 0:
-            return n, line, slows, text, BAD_HEADER, begin
-        if slows > before:
-            slow[before, 0] = -1 - n
+            return n, line, written, text, BAD_HEADER, begin
+        numbers[written, 0] = -1 - n
+        written += 1
         if head[SLOTS] < 1 or head[SLOTS] > head[SIZE]:
-            return n, line, slows, text, BAD_SIZES, begin
-        at, count, slows, banner = _features(data, at, room, indices, values, count, slow, slows)
+            return n, line, written, text, BAD_SIZES, begin
+        at, count, written, banner = _features(data, at, room, indices, values, count, numbers, written)
         if at < 0:
-            return n, line, slows, text, BAD_FEATURE, begin
+            return n, line, written, text, BAD_FEATURE, begin
         head[BANNER], head[LINE] = np.int64(finish(banner) >> np.uint64(1)), line
         ends[line] = count
         line += 1
@@ -219,16 +170,16 @@ def parse_impressions(data, room, heads, propensity, clicks, ends, indices, valu
             end = word(data, at)
             click = natural(data, at, end)
             if not 0 <= click <= 1:
-                return n, line, slows, text, BAD_CANDIDATE, begin
+                return n, line, written, text, BAD_CANDIDATE, begin
             at = blanks(data, end)
             end = word(data, at)
             if not begins(data, at, exid) or natural(data, at + 5, end) != head[ID]:
-                return n, line, slows, text, BAD_CANDIDATE, begin
+                return n, line, written, text, BAD_CANDIDATE, begin
             if candidate < head[SLOTS] and click > head[CLICK]:
-                return n, line, slows, text, BAD_CLICK, begin
-            at, count, slows, _ = _features(data, end, room, indices, values, count, slow, slows)
+                return n, line, written, text, BAD_CLICK, begin
+            at, count, written, _ = _features(data, end, room, indices, values, count, numbers, written)
             if at < 0:
-                return n, line, slows, text, BAD_FEATURE, begin
+                return n, line, written, text, BAD_FEATURE, begin
             clicks[line], ends[line] = click, count
             line += 1
         n += 1

@@ -25,7 +25,7 @@ from ...log.batch import Integers
 from .. import _kernels, flat
 from ..files import describe, expand
 from ..tables import Piece
-from ..text import Impression, TextTable, line_blocks, lines, malformed, pairs, parse_number, words
+from ..text import Impression, TextTable, line_blocks, lines, malformed, pairs, parse_numbers, words
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader
 
@@ -237,25 +237,23 @@ class _Block:
     def __init__(self, path: str, line: int, text: bytes, bits: int) -> None:
         data = np.frombuffer(text, np.uint8)
         most_lines, most = (1 + int(np.count_nonzero(data == ord(mark))) for mark in "\n:")
-        heads, propensity = np.empty((most_lines, 7), np.int64), np.empty(most_lines)
-        clicks, ends = np.zeros(most_lines, np.int8), np.empty(most_lines, np.int64)
+        heads, clicks = np.empty((most_lines, 7), np.int64), np.zeros(most_lines, np.int8)
+        ends, numbers = np.empty(most_lines, np.int64), np.empty((most_lines + most, 3), np.int64)
         self.indices, self.values = np.empty(most, np.int32), np.empty(most)
-        slow = np.empty((most_lines + most, 3), np.int64)
         room = np.uint64((1 << bits) - _NUMERIC)
-        n, lines, slows, self.newlines, wrong, at = _kernels.parse_impressions(
-            data, room, heads, propensity, clicks, ends, self.indices, self.values, slow
+        n, lines, written, self.newlines, wrong, at = _kernels.parse_impressions(
+            data, room, heads, clicks, ends, self.indices, self.values, numbers
         )
         if wrong:
             found = text[at : text.find(b"\n", at) if b"\n" in text[at:] else None].decode("utf-8", "replace")
             raise malformed(path, line + self.newlines, found or "the end", _EXPECTED[wrong], _REMEDY)
-        for entry, start, end in slow[:slows].tolist():
-            try:
-                read = parse_number(text[start:end])
-            except ValueError:
-                found, where = text[start:end].decode("utf-8", "replace"), text.count(b"\n", 0, start)
-                raise malformed(path, line + where, found, "a number", _REMEDY) from None
-            (self.values if entry >= 0 else propensity)[entry if entry >= 0 else -1 - entry] = read
-        self.text, self.heads, self.propensity = text, heads[:n], propensity[:n]
+        entry, start, end = numbers[:written].T
+        read, none = parse_numbers(text, start, end)
+        for which in np.flatnonzero(none)[:1]:
+            found, where = text[start[which] : end[which]], text.count(b"\n", 0, start[which])
+            raise malformed(path, line + where, found.decode("utf-8", "replace"), "a number", _REMEDY)
+        self.values[entry[entry >= 0]] = read[entry >= 0]
+        self.text, self.heads, self.propensity = text, heads[:n], read[entry < 0]
         self.line_clicks, self.ends = clicks[:lines], ends[:lines]
         self.slots, self.size = self.heads[:, _kernels.SLOTS], self.heads[:, _kernels.SIZE]
         self.clicked = self.heads[:, _kernels.CLICK].astype(np.float64)
