@@ -26,8 +26,7 @@ import pytest
 import offrank
 from offrank.errors import ColumnError, LogError, OffrankError, UsageError
 from offrank.log.source import Needs
-from offrank.readers.beginning import Beginning
-from offrank.readers.opening import open_table
+from offrank.readers.opening import Beginning, open_table
 from tests.readers.plain import contents
 
 NASTY = ["007", "7", "1e5", "100000", "12345678901234567890", "12345678901234567891", "2024-05-01", "0b1c-4"]

@@ -15,7 +15,7 @@ import offrank
 from offrank.errors import LogError, OffrankError, UsageError
 from offrank.log.source import needs
 from offrank.readers import READERS
-from offrank.readers.beginning import Beginning
+from offrank.readers.opening import Beginning
 from tests.cli.commands import call
 from tests.readers.plain import skipped
 from tests.readers.standards import (

@@ -11,7 +11,6 @@ from typing import Any
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, RowError
 from ..log.source import Needs, Source
 from ..policies.registry import policy
-from ..readers.beginning import Beginning
 from ..readers.described import Described
 from ..readers.description import Description
 from ..readers.files import is_paths
@@ -19,7 +18,7 @@ from ..readers.log import is_open
 from ..readers.log_columns import LogColumn, first_look
 from ..readers.long import LongLog
 from ..readers.names import PLUS
-from ..readers.opening import SUFFIXES
+from ..readers.opening import SUFFIXES, Beginning
 from ..readers.protection import has_checksums
 from ..readers.roles.clicked_index import column_of
 from ..readers.sampling import sampled

@@ -28,11 +28,13 @@ def blanks(data, at):
 
 
 @inlined
-def word(data, at):
-    """Return the end of the token that begins here."""
-    while at < len(data) and data[at] > SPACE:
-        at += 1
-    return at
+def token(data, at):
+    """Return where the next token of a line begins and ends."""
+    begin = blanks(data, at)
+    end = begin
+    while end < len(data) and data[end] > SPACE:
+        end += 1
+    return begin, end
 
 
 @inlined
@@ -100,28 +102,23 @@ def _features(data, at, room, indices, values, count, numbers, written):
 @jit
 def _header(data, at, head, number):
     """Parse the header up to its features: their first byte, or -1. number: filled with the bytes of the propensity."""
-    at = blanks(data, at + 8)
-    end = word(data, at)
+    at, end = token(data, at + 8)
     head[ID] = natural(data, at, end - 1)
     if head[ID] < 0 or data[end - 1] != COLON:
         return -1
-    at = blanks(data, end)
-    end = word(data, at)
+    at, end = token(data, end)
     if end == at:
         return -1  # the hash, which is not used
-    at = blanks(data, end)
-    end = word(data, at)
+    at, end = token(data, end)
     head[CLICK] = natural(data, at, end)
     if not 0 <= head[CLICK] <= 1:
         return -1
-    at = blanks(data, end)
-    end = word(data, at)
+    at, end = token(data, end)
     if end == at:
         return -1
     number[1], number[2] = at, end
     for column in (SLOTS, SIZE):
-        at = blanks(data, end)
-        end = word(data, at)
+        at, end = token(data, end)
         head[column] = natural(data, at, end)
         if head[column] < 0:
             return -1
@@ -166,13 +163,11 @@ def parse_impressions(data, room, heads, clicks, ends, indices, values, numbers)
             at += 1  # the newline
             text += 1
             begin = min(at, len(data))
-            at = blanks(data, at)
-            end = word(data, at)
+            at, end = token(data, at)
             click = natural(data, at, end)
             if not 0 <= click <= 1:
                 return n, line, written, text, BAD_CANDIDATE, begin
-            at = blanks(data, end)
-            end = word(data, at)
+            at, end = token(data, end)
             if not begins(data, at, exid) or natural(data, at + 5, end) != head[ID]:
                 return n, line, written, text, BAD_CANDIDATE, begin
             if candidate < head[SLOTS] and click > head[CLICK]:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
 
-from ..errors import ColumnError, EmptyLogError, OffrankError, UsageError
+from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
 from ..language.spelling import parse
-from ..log.rules import DUPLICATE, NO_TABLE
+from ..log.rules import BROKEN_FILE, DUPLICATE, NO_TABLE
 from ..log.schema import LONG_ROLES, ROLES, Columns, check_renamed
 from ..log.source import Source, engine_of
 from ..wording import ColumnNames, Option, Wording, joined
 from . import flat
-from .beginning import Beginning
 from .column_sets import told_of_all
 from .composite_ids import asked_of_pages, composed, composed_rows, ids_together, of_pages
 from .description import ClicksAs, Description, RoleEvidence, Unsettled
-from .files import folders_in
+from .files import Files, folders_in
 from .formats.registry import READERS, Reader
 from .joining import ExposedLists, free_name
 from .long import LongLog
 from .names import CALLED, SURE_FIT, closeness, may_group
-from .opening import SUFFIXES, passed_over, sound
+from .opening import SUFFIXES, Beginning, passed_over
 from .roles import long, wide
 from .roles.clicked_index import clicks_of_places, column_of, spelled
 from .roles.columns import groups_of
@@ -33,6 +34,7 @@ from .row_filter import filtered
 from .sampling import scattered_roles
 from .tables import FIRST_ROWS, Table, all_pieces, few_rows, first_rows, may_be_null, once_only, refuse_mixed
 from .unfolding import UnfoldedTable, in_order, unfolded
+from .unfolding.table import Reshaped
 from .wide import ReadOptions, WideLog, lacks_candidates
 from .without_slates import exposure_columns, lacks_lists, not_joined, not_understood
 
@@ -273,11 +275,7 @@ def _lacks_clicks(log: _Log) -> bool:
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
     """Return the makers of format spellings by name: file formats and readers of public data."""
-    return {kind: partial(_itself, kind) for kind in dict.fromkeys(SUFFIXES.values())} | dict(READERS)
-
-
-def _itself(kind: str) -> str:
-    return kind
+    return {kind: partial(lambda kind: kind, kind) for kind in SUFFIXES.values()} | dict(READERS)
 
 
 def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
@@ -344,3 +342,41 @@ def _all_null(column: pa.Array) -> bool:
     column = flat.plain_column(column)
     values = flat.lists(column, "clicks").values if pa.types.is_nested(column.type) else column
     return values.null_count == len(values) > 0 or column.null_count == len(column)
+
+
+def sound(table: Table) -> tuple[Table, dict[str, int]]:
+    """Return a table without its broken files, and what was left out: rule and name of each.
+
+    Every file is read once, all columns of it: that which is left out depends on the files alone.
+
+    Raises:
+        UsageError: the table is not of files.
+        LogError: all files are broken.
+    """
+    given: Any = table
+    if isinstance(table, Reshaped):  # of which some rows are read
+        inner, left_out = sound(table.table)
+        return replace(given, table=inner), left_out
+    files: Any = getattr(table, "files", None)
+    if not isinstance(files, Files):
+        raise UsageError(
+            f"{table.describe()} has no files that could be skipped", Wording("omit {}", Option("skip_broken_files"))
+        )
+    each = [replace(given, files=replace(files, paths=(path,))) for path in files.paths]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        found = list(threads.map(_fault, each))
+    broken = {path: error for path, error in zip(files.paths, found, strict=True) if error is not None}
+    kept = tuple(path for path in files.paths if path not in broken)
+    if not kept:
+        raise next(iter(broken.values()))
+    return replace(given, files=replace(files, paths=kept)), {f"{BROKEN_FILE} {path}": 1 for path in broken}
+
+
+def _fault(table: Table) -> LogError | None:
+    """Read a table; return the error of the first rows that cannot be read."""
+    try:
+        for _ in all_pieces(table, table.names):
+            pass
+    except LogError as error:
+        return error
+    return None

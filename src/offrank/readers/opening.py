@@ -1,13 +1,11 @@
-"""Open files, tables, queries and streams as plain tables, whatever their columns."""
+"""Open files, tables, queries and streams as plain tables, whatever their columns, and look at their beginning."""
 
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,15 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
-from ..log.rules import BROKEN_FILE
-from ..wording import Option, Wording
 from .column_sets import LOOKED_AT
-from .file_kinds import kind_of, spoilt, stored
-from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, suffix, unread_files
+from .file_kinds import HEAD, kind_of, spoilt, stored
+from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, refuse_too_long, suffix, unread_files
 from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
-from .tables import MemoryTable, Table, all_pieces, refuse_twice, row_count, table_of_dicts
-from .unfolding import documents
-from .unfolding.table import Reshaped
+from .tables import MemoryTable, Table, few_rows, first_rows, once_only, refuse_twice, row_count, table_of_dicts
+from .unfolding import documents, unfolded
 
 SUFFIXES = {
     ".parquet": "parquet",
@@ -70,7 +65,7 @@ def open_table(source: Any, kind: Any = None, *, empty: bool = False, ragged: bo
     Raises:
         OffrankError: it cannot be read, or is not a table. LogError: two columns have the same name.
     """
-    if isinstance(source, Opened):
+    if isinstance(source, Beginning):
         return source.stored
     if hasattr(type(source), "pieces") and not hasattr(type(source), "batches"):  # which a log has
         return source
@@ -78,10 +73,11 @@ def open_table(source: Any, kind: Any = None, *, empty: bool = False, ragged: bo
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A source that is opened once, when that is first asked for, by whoever looks at it and whoever reads it.
+class Beginning:
+    """A source that is opened once, by whoever looks at it and whoever reads it, and what is looked at of it.
 
-    kind, empty, ragged: as `open_table` takes them. where: a filter of its rows.
+    Nothing is read before it is asked for, and nothing twice. kind, empty, ragged: as `open_table` takes them. where: a
+    filter of its rows.
     """
 
     source: Any
@@ -89,6 +85,9 @@ class Opened:
     empty: bool = False
     where: str | None = None
     ragged: bool = False
+
+    def __post_init__(self) -> None:
+        refuse_too_long(self.source)
 
     @property
     def stored(self) -> Table:
@@ -109,6 +108,96 @@ class Opened:
             return table if self.where is None else _by_name(".row_filter:filtered")(table, self.where)
         except OffrankError as error:
             return error
+
+    @property
+    def table(self) -> Table | None:
+        """The source as a plain table; None where it is none, or where its first rows cannot be read."""
+        return self._looked[0]
+
+    @property
+    def rows(self) -> pa.Table | None:
+        """The first rows; None where there is no table, and of a stream that can be read once only."""
+        return self._looked[1]
+
+    def unfolded(self, said: Mapping[str, str]) -> Table:
+        """Return the source as a plain table, or raise an `OffrankError`. said: the roles that were given."""
+        return unfolded(self.stored, said, self._few_rows)
+
+    def _few_rows(self, table: Table, *which: Any) -> pa.Table:
+        """Return `few_rows` of unfolding, read once of what was opened."""
+        return self._few(*which) if table is self.stored else few_rows(table, *which)
+
+    @cached_property
+    def _few(self) -> Callable[..., pa.Table]:
+        return cache(partial(few_rows, self.stored))
+
+    def rows_as(self, table: Table) -> pa.Table | None:
+        """Return the first rows of the source as this table has them, if they were read so; None if not."""
+        found = self.rows if "_looked" in vars(self) else None
+        return found if found is not None and table == self.table else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns; none where it is no table."""
+        return () if self.table is None else self.table.names
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Its files, if it has any."""
+        return () if self._files is None else self._files.paths
+
+    @property
+    def several(self) -> Sequence[str | Table]:
+        """Its files, or its tables where it has no files; none where it is one."""
+        try:
+            found: Sequence[str | Table] = self.paths or self.tables
+        except OffrankError:
+            return ()
+        return found if len(found) > 1 else ()
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of the first file, unpacked."""
+        try:
+            return b"" if self._files is None else self._files.head(self._files.paths[0])
+        except (OffrankError, OSError):
+            return b""
+
+    @cached_property
+    def text(self) -> str:
+        """The first bytes as text; empty where they are not UTF-8."""
+        try:
+            whole = self.head if len(self.head) < HEAD else self.head[: self.head.rfind(b"\n") + 1]
+            return "" if b"\0" in whole else whole.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return ""
+
+    @cached_property
+    def _looked(self) -> tuple[Table | None, pa.Table | None]:
+        try:
+            return self._read()
+        except OffrankError:
+            return None, None
+
+    def _read(self) -> tuple[Table, pa.Table | None]:
+        table = self.unfolded({})
+        return table, None if once_only(table) else first_rows(table)
+
+    def refuse_unreadable(self) -> None:
+        """Raise if its first rows cannot be read, so that nobody knows what they hold.
+
+        Raises:
+            OffrankError: what was wrong with them.
+        """
+        if self.table is None:
+            self._read()
+
+    @cached_property
+    def _files(self) -> Files | None:
+        try:
+            return find(self.source, empty=self.empty) if is_paths(self.source) else None
+        except (OffrankError, OSError):
+            return None
 
 
 def _table(source: Any, kind: str | None = None, empty: bool = False, ragged: bool = False) -> Table:
@@ -194,7 +283,7 @@ def tables_of(source: Any) -> Sequence[Table]:
     Raises:
         OffrankError: one cannot be read.
     """
-    if isinstance(source, Opened):
+    if isinstance(source, Beginning):
         return source.tables
     if not is_paths(source):
         each = [*source] if isinstance(source, Sequence) and not any(isinstance(one, Mapping) for one in source) else []
@@ -268,41 +357,3 @@ def _content(files: Files, path: str) -> str:
     if stored(head) is not None and files.packed(path):
         raise LogError(f"{path} is a compressed file of kind {found}", "unpack it, for example with `gunzip`")
     return found
-
-
-def sound(table: Table) -> tuple[Table, dict[str, int]]:
-    """Return a table without its broken files, and what was left out: rule and name of each.
-
-    Every file is read once, all columns of it: that which is left out depends on the files alone.
-
-    Raises:
-        UsageError: the table is not of files.
-        LogError: all files are broken.
-    """
-    given: Any = table
-    if isinstance(table, Reshaped):  # of which some rows are read
-        inner, left_out = sound(table.table)
-        return replace(given, table=inner), left_out
-    files: Any = getattr(table, "files", None)
-    if not isinstance(files, Files):
-        raise UsageError(
-            f"{table.describe()} has no files that could be skipped", Wording("omit {}", Option("skip_broken_files"))
-        )
-    each = [replace(given, files=replace(files, paths=(path,))) for path in files.paths]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        found = list(threads.map(_fault, each))
-    broken = {path: error for path, error in zip(files.paths, found, strict=True) if error is not None}
-    kept = tuple(path for path in files.paths if path not in broken)
-    if not kept:
-        raise next(iter(broken.values()))
-    return replace(given, files=replace(files, paths=kept)), {f"{BROKEN_FILE} {path}": 1 for path in broken}
-
-
-def _fault(table: Table) -> LogError | None:
-    """Read a table; return the error of the first rows that cannot be read."""
-    try:
-        for _ in all_pieces(table, table.names):
-            pass
-    except LogError as error:
-        return error
-    return None

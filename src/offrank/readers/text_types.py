@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -88,10 +89,12 @@ def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool
 
     lines: the first block. fits: whether it can be read by a schema.
     """
-    schema = pa.schema([field.with_type(_untimed(field.type)) for field in schema])
+    untimed = partial(flat.retyped, changed=lambda leaf: pa.string() if pa.types.is_temporal(leaf) else leaf)
+    unsigned = partial(flat.retyped, changed=lambda leaf: pa.uint64() if pa.types.is_floating(leaf) else leaf)
+    schema = pa.schema([field.with_type(untimed(field.type)) for field in schema])
     if _MANY_DIGITS.search(lines):
         for at, field in enumerate(schema):
-            wide = schema.set(at, field.with_type(_unsigned(field.type)))
+            wide = schema.set(at, field.with_type(unsigned(field.type)))
             if wide != schema:
                 try:
                     kind = (
@@ -103,14 +106,6 @@ def json_types(schema: pa.Schema, lines: bytes, fits: Callable[[pa.Schema], bool
                     raise pa.ArrowInvalid(f"an object does not stand in one line: {error}") from error
                 schema = schema.set(at, field.with_type(kind))
     return schema
-
-
-def _untimed(kind: pa.DataType) -> pa.DataType:
-    return flat.retyped(kind, lambda leaf: pa.string() if pa.types.is_temporal(leaf) else leaf)
-
-
-def _unsigned(kind: pa.DataType) -> pa.DataType:
-    return flat.retyped(kind, lambda leaf: pa.uint64() if pa.types.is_floating(leaf) else leaf)
 
 
 def with_fractions(kind: pa.DataType) -> pa.DataType:

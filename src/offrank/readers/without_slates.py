@@ -14,13 +14,13 @@ from ..errors import ColumnError, OffrankError, UsageError
 from ..language.spelling import spell
 from ..wording import ColumnNames, Option, Wording, command_line, joined, nearest
 from . import flat
-from .beginning import Beginning
 from .column_sets import LOOKED_AT, FileTable, differing, headed, one_of, sets_of
 from .conversions import is_json, is_number, whole_column
 from .description import Description
 from .joining import ExposureColumns
 from .log_columns import type_in_words
 from .names import closeness, parts, words_of
+from .opening import Beginning
 from .roles.columns import of_values
 from .roles.single import TO_LIST, choice_of, costed_choice, lacks_options
 from .roles.wide import wide_roles

@@ -20,12 +20,11 @@ from ...errors import LogError, UsageError
 from ...log.arrays import array_names, read_arrays
 from ...wording import Option, Wording
 from .. import flat
-from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, in_lists, one_each
 from ..csv_json import CsvJsonTable
 from ..description import Description
 from ..files import Files, suffix
-from ..opening import open_table
+from ..opening import Beginning, open_table
 from ..tables import MemoryTable, refuse_lacking
 from ..unfolding import documents
 from ..wide import Invalid, WideLog

@@ -249,9 +249,9 @@ class _Block:
             raise malformed(path, line + self.newlines, found or "the end", _EXPECTED[wrong], _REMEDY)
         entry, start, end = numbers[:written].T
         read, none = parse_numbers(text, start, end)
-        for which in np.flatnonzero(none)[:1]:
-            found, where = text[start[which] : end[which]], text.count(b"\n", 0, start[which])
-            raise malformed(path, line + where, found.decode("utf-8", "replace"), "a number", _REMEDY)
+        for begin, stop in zip(start[none].tolist(), end[none].tolist(), strict=True):
+            word, where = text[begin:stop].decode("utf-8", "replace"), text.count(b"\n", 0, begin)
+            raise malformed(path, line + where, word, "a number", _REMEDY)
         self.values[entry[entry >= 0]] = read[entry >= 0]
         self.text, self.heads, self.propensity = text, heads[:n], read[entry < 0]
         self.line_clicks, self.ends = clicks[:lines], ends[:lines]

@@ -10,12 +10,11 @@ import pyarrow.compute as pc
 
 from ...errors import LogError, OffrankError, UsageError
 from ...wording import Option, Wording
-from ..beginning import Beginning
 from ..computed_columns import DerivedTable
 from ..joining import ClicksBeside, ItemKeys, KeptRows, free_name
 from ..long import LongLog
 from ..names import group_columns
-from ..opening import open_table, tables_of
+from ..opening import Beginning, open_table, tables_of
 from ..roles.events import first_impressions, guess, join_columns, kinds_of, time_of
 from ..roles.wide import wide_roles
 from ..tables import Table, first_piece, first_rows, once_only, refuse_lacking

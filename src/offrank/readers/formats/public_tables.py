@@ -18,13 +18,12 @@ from ...log.arrays import array_names, read_arrays
 from ...log.rules import NOT_DRAWN
 from ...wording import Option, Wording
 from .. import flat
-from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..conversions import whole_column
 from ..files import is_paths
 from ..joining import ItemKeys
 from ..long import LongLog
-from ..opening import open_table
+from ..opening import Beginning, open_table
 from ..tables import MemoryTable, all_pieces, refuse_lacking
 from ..wide import Gaps, Invalid, WideLog
 from .registry import READERS, Declared, Reader

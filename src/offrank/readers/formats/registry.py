@@ -21,13 +21,12 @@ from ...errors import LogError, UsageError
 from ...language.registry import Registry
 from ...language.spelling import spell
 from .. import flat
-from ..beginning import Beginning
 from ..conversions import clicks_from_ids
 from ..decode import Duplicates
 from ..description import Description, Layout
 from ..joining import OUTSIDE, ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
-from ..opening import open_table
+from ..opening import Beginning, open_table
 from ..tables import Piece, Table, TableOver, first_piece, once_only, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Gaps, Invalid, WideLog
@@ -44,7 +43,7 @@ class Reader:
 
     `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`. layout: of the source.
     general: whether it is no standard of its own, so that one that knows the source as well is preferred.
-    of_tables: whether its source may be `Opened`, for it opens that by `open_table` and `tables_of` alone.
+    of_tables: whether its source may be a `Beginning`, for it opens that by `open_table` and `tables_of` alone.
     own: the columns by which it knows a table. begins: how the text of its files begins, as a pattern.
     """
 

@@ -16,11 +16,10 @@ import pyarrow.compute as pc
 from ...errors import ColumnError, LogError
 from ...log.schema import GROUPING, ROLES
 from .. import flat, names
-from ..beginning import Beginning
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..conversions import is_number, whole_column, yes_or_no
 from ..names import DICTIONARY, SURE_FIT, group_columns
-from ..opening import open_table
+from ..opening import Beginning, open_table
 from ..roles.single import MOST_OPTIONS, TO_LIST, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
 from ..tables import MemoryTable, Table, all_pieces, first_rows, refuse_lacking
 from ..unfolding import unfolded

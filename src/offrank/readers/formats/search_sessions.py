@@ -14,8 +14,8 @@ from xml.etree import ElementTree as ET
 import pyarrow as pa
 
 from ...errors import LogError, UsageError
-from ..beginning import Beginning
 from ..files import expand
+from ..opening import Beginning
 from ..text import Impression, TextTable, lines, malformed, open_bytes
 from ..wide import Invalid, WideLog
 from .registry import READERS, Reader

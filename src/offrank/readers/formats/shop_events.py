@@ -20,10 +20,9 @@ from ...log.batch import Floats, Integers
 from ...log.hashing import hashed
 from ...log.source import OnePart
 from .. import conversions, flat
-from ..beginning import Beginning
 from ..computed_columns import in_lists
 from ..joining import ClicksBeside, ItemKeys, KeptRows, event_times
-from ..opening import open_table
+from ..opening import Beginning, open_table
 from ..tables import Piece, Table, TableOver, all_pieces, refuse_lacking
 from ..unfolding import documents
 from ..wide import Invalid, WideLog

@@ -17,10 +17,10 @@ from ...errors import LogError, UsageError
 from ...log.batch import Integers
 from ...log.graded_queries import Judged
 from .. import flat
-from ..beginning import Beginning
 from ..computed_columns import in_lists
 from ..description import Description
 from ..files import find
+from ..opening import Beginning
 from ..parquet_orc_arrow import ParquetTable
 from ..svmlight import read_svmlight
 from ..tables import MemoryTable, Piece, refuse_lacking

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 from ...errors import LogError
 from ...wording import ColumnNames, Wording
 from .. import names
-from ..beginning import Beginning
 from ..description import Layout
+from ..opening import Beginning
 from .registry import READERS, Reader
 
 _LOG = "log what was shown: an id for every list, and the position and click of each item"
