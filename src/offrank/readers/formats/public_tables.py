@@ -1,4 +1,4 @@
-"""Public data sets whose tables have plain columns, each declared: Trivago, Expedia, Avito, Finn.no and others."""
+"""Public data sets whose tables have plain columns, as declared: Trivago, Expedia, Avito, Finn.no and others."""
 
 from __future__ import annotations
 
@@ -21,27 +21,16 @@ from .. import flat
 from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..conversions import whole_column
 from ..files import is_paths
-from ..joining import ItemKeys
 from ..long import LongLog
 from ..opening import Beginning, open_table
 from ..tables import MemoryTable, all_pieces, refuse_lacking
 from ..wide import Gaps, Invalid, WideLog
 from .registry import READERS, Declared, Reader
 
-_TRIVAGO = Declared(
-    "sessions",
-    own=("reference", "impressions", "prices", "session_id", "user_id", "action_type"),
-    source="Trivago's train.csv of 2019",
-    roles={"slate": "impressions", "user": "user_id", "session": "session_id"},
-    kept=("action_type", "clickout item"),
-    clicked="reference",
-    lacks="it contains only lists with a click, so no other ranking can be evaluated",
-)
-
 
 @READERS.register
-@_TRIVAGO.reader
-def trivago2019(source: Any, *, invalid: Invalid = "raise") -> WideLog:
+@Declared.reader
+def trivago2019(source: Any, *, invalid: Invalid = "raise") -> Any:
     """Read Trivago's `train.csv`: each click on a hotel with the list that it was in.
 
     An impression is a row with the action `clickout item`. Columns: slate (`impressions`, top first), clicks (1 for
@@ -55,7 +44,6 @@ def trivago2019(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     Raises:
         ColumnError: a column of `train.csv` is missing.
     """
-    return _TRIVAGO.log(source, invalid)
 
 
 Searches = Literal["random", "sorted", "all"]
@@ -63,12 +51,7 @@ Searches = Literal["random", "sorted", "all"]
 _NONE = "no search of {} was sorted at random (random_bool is never 1), so no other ranking can be evaluated"
 _READ_ALL = Wording("for click models read all: {}", Option("format", "expedia(searches=all)"))
 _SORTED = "a ranker sorted these searches or some of them, so no other ranking can be evaluated"
-_EXPEDIA = Declared(
-    "long",
-    own=("srch_id", "prop_id", "position", "click_bool", "random_bool"),
-    source="Expedia's train.csv",
-    roles={"impression": "srch_id", "item": "prop_id", "position": "position", "click": "click_bool"},
-)
+_EXPEDIA = Declared.of("expedia")
 _SEARCHES = {
     "random": replace(
         _EXPEDIA, kept=("random_bool", "1"), others=NOT_DRAWN.code, without=(_NONE, _READ_ALL), logging="uniform"
@@ -79,7 +62,7 @@ _SEARCHES = {
 
 
 @READERS.register
-@_EXPEDIA.reader
+@Reader.of("long", of_tables=True)
 def expedia(source: Any, *, searches: Searches = "random", gaps: Gaps = "close", invalid: Invalid = "raise") -> LongLog:
     """Read Expedia's `train.csv`, or a table of its columns: the hotels of each search and the clicks on them.
 
@@ -111,21 +94,9 @@ def _is_expedia(beginning: Beginning) -> Mapping[str, Any] | None:
     return {"searches": "all" if none else "random"}
 
 
-_AVITO = Declared(
-    "long",
-    own=("SearchID", "AdID", "Position", "ObjectType", "IsClick"),
-    source="Avito's trainSearchStream.tsv",
-    roles={"impression": "SearchID", "item": "AdID", "position": "Position", "click": "IsClick"},
-    kept=("ObjectType", "3"),
-    others="place-not-recorded",
-    lacks="clicks are known of contextual ads alone (ObjectType 3), whose order is kept as by --gaps close; nothing "
-    "was drawn, so no other ranking can be evaluated",
-)
-
-
 @READERS.register
-@_AVITO.reader
-def avito(source: Any, *, gaps: Gaps = "close", invalid: Invalid = "raise") -> LongLog:
+@Declared.reader
+def avito(source: Any, *, gaps: Gaps = "close", invalid: Invalid = "raise") -> Any:
     """Read Avito's `trainSearchStream.tsv`: the contextual ads of each search and the clicks on them.
 
     Rows of other ads (`ObjectType` 1 and 2) have no `IsClick`; they are left out, and counted as `place-not-recorded`.
@@ -137,18 +108,10 @@ def avito(source: Any, *, gaps: Gaps = "close", invalid: Invalid = "raise") -> L
     Raises:
         ColumnError: a column is missing.
     """
-    return replace(_AVITO, gaps=gaps).long_log(source, invalid)
 
 
 _DIGINETICA_FILES = "train-queries.csv", "train-clicks.csv"
-_DIGINETICA = Declared(
-    "events",
-    own=("queryId", "sessionId", "items", "is.test"),
-    source=f"Diginetica's own {_DIGINETICA_FILES[0]}",
-    roles={"slate": "items", "session": "sessionId", "user": "userId"},
-    kept=("is.test", "FALSE", "false", "False"),
-    clicks=ItemKeys("queryId", "itemId"),
-)
+_DIGINETICA = Declared.of("diginetica")
 
 
 @READERS.register
@@ -193,14 +156,7 @@ def _diginetica_files(path: Path) -> tuple[str, str]:
 
 
 _RANDOM_LOGS = "give log_random_*.csv, or the folder that contains it"
-_KUAIRAND = Declared(
-    "wide",
-    own=("user_id", "video_id", "time_ms", "is_click", "is_rand", "tab"),
-    source=f"KuaiRand: {_RANDOM_LOGS}",
-    kept=("is_rand", "1"),
-    others=NOT_DRAWN.code,
-    without=("no row of {} was shown at random: is_rand is never 1", _RANDOM_LOGS),
-)
+_KUAIRAND = Declared.of("kuairand")
 _UNSEEN = 0.5
 """Videos of the pool that no row may have shown, as many as are expected, up to which the pool is taken for known."""
 
@@ -265,17 +221,9 @@ def _uniform(propensity: float, rows: pa.RecordBatch) -> pa.Array:
 
 
 _FINN = ("userId", "slate", "click", "slate_lengths")
-_PADDING, _NO_CLICK = 0, 1
 _NO_ARRAYS = "use data.npz of the Finn.no slates"
-_FINN_SLATES = Declared(
-    "wide",
-    own=_FINN[:3],
-    source=f"{_NO_ARRAYS.removeprefix('use ')}, or a table with a row per slate",
-    roles={"slate": "slate", "user": "userId"},
-    clicked="click",
-    nothing=(_PADDING, _NO_CLICK),
-    duplicates="first",
-)
+_FINN_SLATES = Declared.of("finn_slates")
+_NO_CLICK = _FINN_SLATES.nothing[-1]
 
 
 @READERS.register

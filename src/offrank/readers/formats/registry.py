@@ -1,5 +1,6 @@
-"""The registry of readers of public data sets, which the modules beside it register, and what these declare of them.
+"""The registry of readers of public data sets, which the modules beside it register, and what is declared of them.
 
+What the publishers of a data set say of its tables stands in `declared.toml`, and is read by what all of them share.
 A format of your own is a function from a path to a log, with `@READERS.register` above `@Reader`. A second function,
 with `@NAME.recognised` above it, says by which options the format reads a source, so that it need not be named.
 """
@@ -8,9 +9,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial, wraps
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -113,6 +116,16 @@ READERS: Registry[Reader] = Registry(str(__package__), "format")
 """The readers by the names of their formats."""
 
 
+@cache
+def _declarations() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("declared.toml").read_text(encoding="utf-8"))
+
+
+def declared(name: str) -> Mapping[str, Any]:
+    """Return what is declared of a data set: field -> its value, lists as tuples."""
+    return {key: tuple(one) if isinstance(one, list) else one for key, one in _declarations()[name].items()}
+
+
 @dataclass(frozen=True)
 class Declared:
     """What the publishers of a data set say of its table.
@@ -141,9 +154,23 @@ class Declared:
     logging: str = ""
     lacks: str = ""
 
-    def reader(self, read: Callable[..., WideLog | LongLog]) -> Reader:
-        """Return the reader that a function is, which knows a table by its columns; as a decorator."""
-        return Reader.of(self.layout, of_tables=True, own=self.own)(read)
+    @classmethod
+    def of(cls, name: str) -> Declared:
+        """Return the declaration of a data set."""
+        said = dict(declared(name))
+        return cls(**said | {"clicks": ItemKeys(*said["clicks"])} if "clicks" in said else said)
+
+    @classmethod
+    def reader(cls, described: Callable[..., Any]) -> Reader:
+        """Return the reader of the data set with the name of a function, which has its docstring; as a decorator."""
+        told = cls.of(described.__name__)
+
+        @wraps(described)
+        def read(source: Any, *, invalid: Invalid = "raise", **how: Any) -> WideLog | LongLog:
+            chosen = replace(told, **how)
+            return chosen.long_log(source, invalid) if told.layout == "long" else chosen.log(source, invalid)
+
+        return Reader.of(told.layout, of_tables=True, own=told.own)(read)
 
     def recognised(self, beginning: Beginning) -> Mapping[str, Any] | None:
         """Recognise a table by its columns."""

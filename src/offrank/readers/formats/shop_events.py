@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..opening import Beginning, open_table
 from ..tables import Piece, Table, TableOver, all_pieces, refuse_lacking
 from ..unfolding import documents
 from ..wide import Invalid, WideLog
-from .registry import READERS, Reader
+from .registry import READERS, Reader, declared
 
 Codes = NDArray[np.uint64]
 
@@ -51,10 +51,20 @@ class ShopForm:
     lists: tuple[str, ...]
     by_list: bool = True
 
-    def reader(self, read: Callable[..., WideLog]) -> Reader:
-        """Return the reader that a function is, which knows events by their columns and by views among the first."""
+    @classmethod
+    def reader(cls, described: Callable[..., Any]) -> Reader:
+        """Return the reader of the events that are declared under the name of a function, which has its docstring.
+
+        It knows them by their columns and by views among the first.
+        """
+        form = cls(**declared(described.__name__))
+
+        @wraps(described)
+        def read(source: Any, *, invalid: Invalid = "raise") -> WideLog:
+            return _log(source, form, invalid)
+
         made = Reader.of("events", of_tables=True)(read)
-        made.recognised(self._recognised)
+        made.recognised(form._recognised)
         return made
 
     def _recognised(self, beginning: Beginning) -> dict[str, Any] | None:
@@ -65,50 +75,9 @@ class ShopForm:
         return {} if listed and self.view in pc.unique(rows.column(self.kind)).to_pylist() else None
 
 
-GA4 = ShopForm(
-    "event_name",
-    "view_item_list",
-    "select_item",
-    "user_pseudo_id",
-    ("event_params", "ga_session_id"),
-    ("event_timestamp",),
-    "items.item_id",
-    "items.item_id",
-    "items.item_list_index",
-    ("items.item_list_id", "items.item_list_name"),
-)
-_ACTION = "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1"
-_PRODUCT = "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1"
-SNOWPLOW = ShopForm(
-    f"{_ACTION}.type",
-    "list_view",
-    "list_click",
-    "domain_userid",
-    ("domain_sessionid",),
-    ("derived_tstamp", "collector_tstamp"),
-    f"{_PRODUCT}.id",
-    f"{_PRODUCT}.id",
-    f"{_PRODUCT}.position",
-    (f"{_ACTION}.name",),
-)
-SEGMENT = ShopForm(
-    "event",
-    "Product List Viewed",
-    "Product Clicked",
-    "anonymousId",
-    (),
-    ("timestamp", "originalTimestamp"),
-    "properties.products.product_id",
-    "properties.product_id",
-    "properties.products.position",
-    ("properties.list_id", "properties.category"),
-    by_list=False,
-)
-
-
 @READERS.register
-@GA4.reader
-def ga4(source: Any, *, invalid: Invalid = "raise") -> WideLog:
+@ShopForm.reader
+def ga4(source: Any, *, invalid: Invalid = "raise") -> Any:
     """Read Google Analytics 4 as BigQuery exports it: `view_item_list` and the `select_item` that follow.
 
     An impression is a `view_item_list`: its slate is `items` in the order of `item_list_index`. A click is on the last
@@ -116,27 +85,24 @@ def ga4(source: Any, *, invalid: Invalid = "raise") -> WideLog:
     `list`, `time`. Clicks on what was not viewed before are counted as `click-outside-slate`. Propensities are not
     recorded. The clicks are held in memory.
     """
-    return _log(source, GA4, invalid)
 
 
 @READERS.register
-@SNOWPLOW.reader
-def snowplow(source: Any, *, invalid: Invalid = "raise") -> WideLog:
+@ShopForm.reader
+def snowplow(source: Any, *, invalid: Invalid = "raise") -> Any:
     """Read Snowplow's e-commerce events as its analytics SDKs write them: `list_view` and the `list_click` that follow.
 
     As `ga4`, by `domain_userid`, `domain_sessionid` and the `name` of the action, in the order of `position`.
     """
-    return _log(source, SNOWPLOW, invalid)
 
 
 @READERS.register
-@SEGMENT.reader
-def segment(source: Any, *, invalid: Invalid = "raise") -> WideLog:
+@ShopForm.reader
+def segment(source: Any, *, invalid: Invalid = "raise") -> Any:
     """Read Segment's tracks of its e-commerce spec: `Product List Viewed` and the `Product Clicked` that follow.
 
     As `ga4`, by `anonymousId` alone, since clicks do not tell their list, in the order of `position`.
     """
-    return _log(source, SEGMENT, invalid)
 
 
 def _log(source: Any, form: ShopForm, invalid: Invalid) -> WideLog:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, NoReturn
 
@@ -12,44 +13,46 @@ from ...wording import ColumnNames, Wording
 from .. import names
 from ..description import Layout
 from ..opening import Beginning
-from .registry import READERS, Reader
-
-_LOG = "log what was shown: an id for every list, and the position and click of each item"
+from .registry import READERS, Reader, declared
 
 
-def lacking(
-    layout: Layout, why: str, known: Callable[[Beginning], bool], remedy: str = _LOG
-) -> Callable[[Callable[..., Any]], Reader]:
-    """Return a decorator that registers the reader of a data set, which refuses it.
+@dataclass(frozen=True)
+class Lacking:
+    """What a data set lacks, and what to do.
 
-    why, remedy: what it lacks, and what to do. known: whether a source is of that data set.
+    lines, columns: how it is known, by a pattern of all of its first lines, or by one of these sets of columns.
+    read_as: role -> column, by which it is read all the same.
     """
 
-    def made(described: Callable[..., Any]) -> Reader:
+    layout: Layout
+    lacks: str
+    remedy: str = "log what was shown: an id for every list, and the position and click of each item"
+    lines: str = ""
+    columns: tuple[list[str], ...] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def reader(cls, described: Callable[..., Any]) -> Reader:
+        """Return the reader that refuses the data set with the name of a function, which has its docstring."""
+        told = cls(**declared(described.__name__))
+
         @wraps(described)
         def refuse(source: Any, **_how: Any) -> NoReturn:
-            raise LogError(f"{source}: {why}" if isinstance(source, str) else why, remedy)
+            remedy = Wording(told.remedy, ColumnNames(told.read_as)) if told.read_as else told.remedy
+            raise LogError(f"{source}: {told.lacks}" if isinstance(source, str) else told.lacks, remedy)
 
-        reader = READERS.register(Reader.of(layout)(refuse))
-        reader.recognised(lambda beginning: {} if known(beginning) else None)
-        return reader
+        made = Reader.of(told.layout)(refuse)
+        made.recognised(told._recognised)
+        return made
 
-    return made
+    def _recognised(self, beginning: Beginning) -> dict[str, Any] | None:
+        lines = beginning.text.splitlines()[:100] if self.lines else []
+        fits = bool(lines) and all(re.fullmatch(self.lines, line) for line in lines)
+        return {} if fits or {*beginning.names} in map(set, self.columns) else None
 
 
-_MIND = re.compile(r"\d+\t\S+\t\d+/\d+/\d{4} [\d:]+ [AP]M\t(N\d+( N\d+)*)?\t(N\d+-[01]( N\d+-[01])*)")
-
-
-@lacking(
-    "sessions",
-    "MIND's impressions were shuffled before publication, so the order in which news were shown is unknown: no "
-    "other ranking can be evaluated",
-    lambda beginning: _of_lines(beginning, lambda line: _MIND.fullmatch(line.rstrip()) is not None),
-    Wording(
-        "use a log with positions; to read it in that order all the same, use {}",
-        ColumnNames({"slate": "column_5.item", "clicks": "column_5.click"}),
-    ),
-)
+@READERS.register
+@Lacking.reader
 def mind(source: Any, **_how: Any) -> Any:
     """Refuse MIND's `behaviors.tsv` (Wu et al. 2020), with what it lacks: its impressions were shuffled.
 
@@ -62,11 +65,8 @@ def mind(source: Any, **_how: Any) -> Any:
     """
 
 
-@lacking(
-    "none",
-    "RetailRocket's events are views and purchases of items, not lists that were shown",
-    lambda beginning: {*beginning.names} == {"timestamp", "visitorid", "event", "itemid", "transactionid"},
-)
+@READERS.register
+@Lacking.reader
 def retailrocket(source: Any, **_how: Any) -> Any:
     """Refuse RetailRocket's `events.csv`, with what it lacks: it has views, carts and purchases, and no lists.
 
@@ -75,11 +75,8 @@ def retailrocket(source: Any, **_how: Any) -> Any:
     """
 
 
-@lacking(
-    "none",
-    "OTTO's sessions are clicks, carts and orders of items, not lists that were shown",
-    lambda beginning: {name.removeprefix("events.") for name in beginning.names} == {"session", "aid", "ts", "type"},
-)
+@READERS.register
+@Lacking.reader
 def otto(source: Any, **_how: Any) -> Any:
     """Refuse OTTO's sessions (2022, `session` and its `events` of `aid`, `ts` and `type`): they have no lists.
 
@@ -88,14 +85,8 @@ def otto(source: Any, **_how: Any) -> Any:
     """
 
 
-def _of_recbole(beginning: Beginning) -> bool:
-    found = [_FIELD.fullmatch(name) for name in beginning.names]
-    fields = [one[1] for one in found if one]
-    typed = bool(fields) and len(fields) == len(found) and "user_id" in fields
-    return typed and not any(names.closeness("position", field) >= 2 for field in fields)
-
-
-@lacking("none", "RecBole's interactions are what users did, not lists that were shown", _of_recbole)
+@READERS.register
+@Lacking.reader
 def recbole(source: Any, **_how: Any) -> Any:
     """Refuse RecBole's atomic files (`.inter`, typed names such as `user_id:token`), with what they lack.
 
@@ -107,18 +98,19 @@ def recbole(source: Any, **_how: Any) -> Any:
     """
 
 
+@recbole.recognised
+def _is_recbole(beginning: Beginning) -> dict[str, Any] | None:
+    found = [_FIELD.fullmatch(name) for name in beginning.names]
+    fields = [one[1] for one in found if one]
+    typed = len(fields) == len(found) and "user_id" in fields
+    return {} if typed and not any(names.closeness("position", field) >= 2 for field in fields) else None
+
+
 _FIELD = re.compile(r"(\w+):(token|float|token_seq|float_seq)")
 
 
-@lacking(
-    "events",
-    "these are Snowplow's enriched events: 131 columns without a header, with views of lists and clicks as "
-    "JSON in the columns contexts and unstruct_event",
-    lambda beginning: _of_lines(beginning, lambda line: _is_enriched(line.split("\t"))),
-    "export them as JSON lines with one of Snowplow's analytics SDKs (one object per event, with the keys "
-    "unstruct_event_com_snowplowanalytics_snowplow_ecommerce_snowplow_ecommerce_action_1 and "
-    "contexts_com_snowplowanalytics_snowplow_ecommerce_product_1); these are read as `snowplow`",
-)
+@READERS.register
+@Lacking.reader
 def snowplow_tsv(source: Any, **_how: Any) -> Any:
     """Refuse Snowplow's enriched events as tab-separated text, with the export that `snowplow` reads.
 
@@ -127,19 +119,3 @@ def snowplow_tsv(source: Any, **_how: Any) -> Any:
     Raises:
         LogError: always.
     """
-
-
-def _of_lines(beginning: Beginning, fits: Callable[[str], bool]) -> bool:
-    """Whether the first lines of a text all fit."""
-    lines = beginning.text.splitlines()[:100]
-    return bool(lines) and all(map(fits, lines))
-
-
-def _is_enriched(fields: list[str]) -> bool:
-    """Whether a line has the fields of an enriched event: a kind in the 6th place, a UUID in the 7th."""
-    return len(fields) == _ENRICHED and fields[5] in _KINDS and _UUID.fullmatch(fields[6]) is not None
-
-
-_ENRICHED = 131
-_KINDS = {"page_view", "page_ping", "unstruct", "struct", "transaction", "transaction_item"}
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
