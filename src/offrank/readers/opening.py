@@ -14,25 +14,14 @@ import pyarrow as pa
 
 from ..errors import ColumnError, EmptyLogError, LogError, OffrankError, UsageError
 from .column_sets import LOOKED_AT
-from .file_kinds import HEAD, kind_of, spoilt, stored
+from .file_kinds import HEAD, kind_of, known_kinds, spoilt, stored
 from .files import SPARK, SQL, Files, expand, find, folders_in, is_paths, refuse_too_long, suffix, unread_files
 from .parquet_orc_arrow import ArrowTable, OrcTable, ParquetTable
 from .tables import MemoryTable, Table, few_rows, first_rows, once_only, refuse_twice, row_count, table_of_dicts
 from .unfolding import documents, unfolded
 
-SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".orc": "orc",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
+SUFFIXES: Mapping[str, str] = {
+    suffix: kind for kind, one in known_kinds()["read"].items() for suffix in one.get("suffixes", ())
 }
 _STORED: Mapping[str, Callable[[Files], Table]] = {"parquet": ParquetTable, "arrow": ArrowTable, "orc": OrcTable}
 _SPELLED = {SQL: ".streams:QueryTable", SPARK: ".spark:SparkTable.named"}

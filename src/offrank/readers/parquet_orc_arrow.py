@@ -20,24 +20,11 @@ from ..errors import LogError, UsageError
 from ..log.checksums import lengths, verify, verify_footer
 from .column_sets import refuse_missing
 from .conversions import in_utf8
+from .file_kinds import known_kinds
 from .files import COPY_AGAIN, Files, describe, partition
 from .flat import of_bytes
 from .tables import OfSchema, Piece, bounded, not_utf8, rows_for
 
-_WANTED = {
-    "parquet": ("a Parquet file", "give a Parquet file, or copy it again"),
-    "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file, or copy it again"),
-    "orc": ("an ORC file", "give an ORC file, or copy it again"),
-    "csv": ("CSV", "save it as CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
-    "tsv": ("TSV", "save it as TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
-    "json": (
-        "JSON",
-        "save one object per line, or an array of objects, in UTF-8, with one kind of value in each column",
-    ),
-    "dataset": ("a log", "correct the data set"),
-    "stream": ("record batches", "correct the program that writes the stream"),
-}
-"""The name of each file format, and the remedy if a file cannot be read."""
 _MAGIC = b"ARROW1"
 """The beginning of an Arrow file, which has its record batches listed at its end; a stream has none."""
 _MOST_VALUES = 1 << 24
@@ -57,7 +44,7 @@ def file_errors(where: str, kind: str) -> Iterator[None]:
         if "what to do: " in str(error):  # a store has said why it fails, which not all readers pass on as it is
             said, _, remedy = str(error).rpartition("IOError: ")[2].partition("\n  what to do: ")
             raise LogError(said, remedy.partition(". Detail")[0]) from error
-        what, remedy = _WANTED[kind]
+        what, remedy = (known_kinds()["read"][kind][field] for field in ("what", "remedy"))
         if re.search("compressed|zlib|zstd|bz2|lz4|checksum", str(error), re.IGNORECASE):
             remedy = COPY_AGAIN
         # Drop the place of the original error, since `where` gives it.
@@ -330,7 +317,9 @@ class _ArrowFile:
         try:
             return _Stream(source, options)
         except pa.ArrowInvalid as error:
-            raise LogError(f"{self.path} is not an Arrow IPC file: {error}", _WANTED["arrow"][1]) from error
+            raise LogError(
+                f"{self.path} is not an Arrow IPC file: {error}", known_kinds()["read"]["arrow"]["remedy"]
+            ) from error
 
 
 class ArrowTable(StoredTable):
