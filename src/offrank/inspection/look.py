@@ -54,8 +54,8 @@ def look(
         return _unread(found, error)
     if not opened and isinstance(source, WideLog) and not {"candidates"} & {*source.renamed, *source.table.names}:
         together = found.description and found.description.roles.get("candidates")
-        if together and PLUS in together.column:  # two rankings beside the slate, both of which are then read as such
-            columns = {**(columns or {}), "candidates": together.column}
+        if together and PLUS in together:  # two rankings beside the slate, both of which are then read as such
+            columns = {**(columns or {}), "candidates": together}
             return look(log, columns, format, reading, logging, sample_above, how)
     try:
         return _looked(source, logging, sample_above, said, how)
@@ -128,7 +128,7 @@ def _told_by_shape(source: Source, found: Described) -> dict[str, str] | None:
     shape = found.description if isinstance(source, LongLog) and source.description.layout == "none" else None
     if shape is None or not (shape.settled and shape.columns):
         return None
-    return {role: one.column for role, one in shape.roles.items()}
+    return dict(shape.roles)
 
 
 def _path(log: Any) -> str | list[str] | None:
@@ -157,8 +157,7 @@ def _unread(described: Described, error: OffrankError) -> UnreadTable:
     elif (known := None if said else described.standard) is not None:
         found = Description(known.layout, lacks=_told(error))
     path = str(log) if isinstance(log, str | PathLike) else None
-    roles = {role: one.column for role, one in found.roles.items()}
-    shape = found.unsettled, found.layout, path, said, roles, found.command
+    shape = found.unsettled, found.layout, path, said, dict(found.roles), found.command
     return UnreadTable(table.describe(), first_look(rows), found.why or _told(error), *shape)
 
 

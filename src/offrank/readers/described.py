@@ -20,7 +20,7 @@ from ..wording import ColumnNames, Option, Wording, joined
 from . import flat
 from .column_sets import told_of_all
 from .composite_ids import asked_of_pages, composed, composed_rows, ids_together, of_pages
-from .description import ClicksAs, Description, RoleEvidence, Unsettled
+from .description import ClicksAs, Description, Unsettled
 from .files import Files, folders_in
 from .formats.registry import READERS, Reader
 from .joining import ExposedLists, free_name
@@ -285,7 +285,7 @@ def _together(rows: pa.Table, said: Mapping[str, str]) -> Description | None:
         return None
     known = {**said, "impression": ids[0]}
     found = long.long_roles(composed_rows(rows, known), known)
-    roles = {**found.roles, "impression": RoleEvidence(ids[0], "together they form lists", tuple(ids[1:]))}
+    roles = {**found.roles, "impression": ids[0]}
     if of_pages(ids[0]):
         return replace(found, roles=roles, unsettled=(asked_of_pages(ids[0]), *found.unsettled))
     if len(ids) > 1:

@@ -23,15 +23,6 @@ nothing was clicked; or as the ids of the items that were clicked, or the id of 
 
 
 @dataclass(frozen=True)
-class RoleEvidence:
-    """A column that has a role, and why. rivals: other columns that may have it as well, the likeliest first."""
-
-    column: str
-    why: str
-    rivals: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Unsettled:
     """What a table leaves open, and the options that settle it, the likeliest first."""
 
@@ -60,7 +51,7 @@ class Description:
     """
 
     layout: Layout = "none"
-    roles: Mapping[str, RoleEvidence] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     unsettled: tuple[Unsettled, ...] = ()
@@ -92,7 +83,7 @@ class Description:
     def columns(self) -> dict[str, str]:
         """Role -> column, for those whose column is not called as the role, or that count only if they are named."""
         named = {"position"} if self.layout == "wide" else set()
-        return {role: one.column for role, one in self.roles.items() if one.column != role or role in named}
+        return {role: name for role, name in self.roles.items() if name != role or role in named}
 
     @property
     def sure(self) -> dict[str, str]:
@@ -107,8 +98,8 @@ class Description:
             return ""
         row = {"wide": "one row per impression", "long": "one row per item"}.get(self.layout, self.layout)
         named = (
-            f"{role}={one.column}" + (f" ({self.notes[role]})" if role in self.notes else "")
-            for role, one in sorted(self.roles.items(), key=lambda pair: _ORDER.index(pair[0]))
+            f"{role}={name}" + (f" ({self.notes[role]})" if role in self.notes else "")
+            for role, name in sorted(self.roles.items(), key=lambda pair: _ORDER.index(pair[0]))
         )
         if not self.format:
             return f"read as {row}: {', '.join(named)}"

@@ -343,8 +343,7 @@ def scattered_roles(table: Table, rows: pa.Table, said: Mapping[str, str]) -> De
             break
     for sample in samples:
         found = long_roles(pa.Table.from_batches(sample.kept), said)
-        impression = found.roles.get("impression")
-        if found.settled and impression is not None and impression.column == sample.column:
+        if found.settled and found.roles.get("impression") == sample.column:
             return replace(found, notes={**found.notes, "impression": "from a sample of whole lists"})
     return None
 

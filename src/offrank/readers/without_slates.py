@@ -302,7 +302,7 @@ def _of_sets(tables: Sequence[Table], error: OffrankError) -> OffrankError:
 
 def _open(found: Description) -> str:
     """Return what is not known of a table."""
-    known = ", ".join(f"{role}={one.column}" for role, one in found.roles.items())
+    known = ", ".join(f"{role}={name}" for role, name in found.roles.items())
     asked = " and ".join(each.what for each in found.unsettled)
     what = "; ".join(part for part in (asked and f"it is not clear {asked}", found.lacks) if part)
     return f"{what} (read so far: {known})" if known else what

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ...log.batch import Floats
 from ...wording import ColumnNames, Wording
 from .. import conversions, names
-from ..description import RoleEvidence, Unsettled
+from ..description import Unsettled
 from ..names import SURE_FIT, words_of
 from .columns import FEW, Column, Flags, like_probabilities
 
@@ -22,17 +22,17 @@ class Roles:
     """The roles found so far, and what is open. said: the roles that the user has given."""
 
     said: Mapping[str, str]
-    found: dict[str, RoleEvidence] = field(default_factory=dict)
+    found: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     unsettled: list[Unsettled] = field(default_factory=list)
 
-    def choose(self, role: str, able: Sequence[str], why: str, *, words: str = "", least: int = 0) -> str | None:
+    def choose(self, role: str, able: Sequence[str], *, words: str = "", least: int = 0) -> str | None:
         """Give a role to the best of the columns that are able to have it; ask where two fit as well. None: no column.
 
         words: the role by whose words they are called, by default the role. least: how well a name must fit.
         """
         if role in self.said:
-            self.found[role] = RoleEvidence(self.said[role], "as given")
+            self.found[role] = self.said[role]
             return self.said[role]
         words = words or role
         ranked = names.likeliest(words, (name for name in able if name not in self.taken))
@@ -42,7 +42,7 @@ class Roles:
         alone = len(ranked) == 1 or (fits[0] >= SURE_FIT and fits[0] > fits[1])
         if not alone or fits[0] < least:
             self.ask(role, ranked)
-        self.found[role] = RoleEvidence(ranked[0], why, tuple(ranked[1:]))
+        self.found[role] = ranked[0]
         return ranked[0]
 
     def if_sure(self, role: str, able: Sequence[str], words: str = "") -> None:
@@ -51,27 +51,26 @@ class Roles:
         free = names.likeliest(words, (name for name in able if name not in self.taken))
         fits = [names.closeness(words, name) for name in free]
         if role in self.said or (free and (len(free) == 1 or fits[0] > fits[1])):
-            self.choose(role, free[:1], "its name says so", words=words)
+            self.choose(role, free[:1], words=words)
 
-    def only(self, role: str, able: Sequence[str], words: str, why: str) -> bool:
+    def only(self, role: str, able: Sequence[str], words: str) -> bool:
         """Give a role to the one column that is called by some other words; whether there is one."""
         called = [name for name in able if names.closeness(words, name) >= SURE_FIT]
         if len(called) != 1:
             return False
-        self.found[role] = RoleEvidence(called[0], why, tuple(name for name in able if name != called[0]))
+        self.found[role] = called[0]
         return True
 
-    def deed(self, role: str, flags: Mapping[str, Floats], what: str, behaves: Callable[[str], bool]) -> bool:
+    def deed(self, role: str, flags: Mapping[str, Floats], behaves: Callable[[str], bool]) -> bool:
         """Give the role of the click to a flag that is called a deed, or the only one, or ask; whether there is any.
 
         behaves: whether a flag is set as clicks are.
         """
-        first, why = not_after_others(flags), f"no other {what} has the name of a user action on an item"
-        if not flags or self.only(role, first, "used", why):
+        first = not_after_others(flags)
+        if not flags or self.only(role, first, "used"):
             return bool(flags)
         if len(flags) == 1 and behaves(next(iter(flags))):
-            why = "the only flag, rarely set, less often further down"
-            self.found[role], self.notes[role] = RoleEvidence(next(iter(flags)), why), why
+            self.found[role], self.notes[role] = next(iter(flags)), "the only flag, rarely set, less often further down"
         else:
             self.ask(role, sorted(flags, key=lambda name: (name not in first, *_unlikely(name, flags[name]))))
         return True
@@ -85,8 +84,7 @@ class Roles:
         if len(called) > 1:
             self.ask("reward", called)
         elif called:
-            why = "a number of each list, with the name of an outcome"
-            self.found["reward"] = RoleEvidence(called[0], why, tuple(name for name in free if name != called[0]))
+            self.found["reward"] = called[0]
         return bool(called)
 
     def candidates_of_two(self, inside: Mapping[str, Flags | None]) -> None:
@@ -99,7 +97,7 @@ class Roles:
             if "candidates" not in {**self.found, **inside} and first is not None and second is not None:
                 alone, both, merged = (has.all(axis=1).mean() >= 1 - FEW for has in (first, second, first | second))
                 if merged and alone == both:
-                    self.found["candidates"] = RoleEvidence(f"{name}{names.PLUS}{other}", "the slate is of both lists")
+                    self.found["candidates"] = f"{name}{names.PLUS}{other}"
 
     def noted(self, role: str, kind: pa.DataType) -> None:
         """Note how clicks are written, if not as numbers."""
@@ -122,7 +120,7 @@ class Roles:
     @property
     def taken(self) -> set[str]:
         """The columns that have a role already."""
-        return {*self.said.values(), *(one.column for one in self.found.values())}
+        return {*self.said.values(), *self.found.values()}
 
 
 def _unlikely(name: str, clicks: Floats) -> tuple[int, int, bool, float]:

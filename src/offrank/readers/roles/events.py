@@ -58,11 +58,11 @@ def first_impressions(rows: pa.Table) -> FirstImpressions | None:
     if found is None or found.unsettled:
         return None
     if found.layout == "long" and {"impression", "item", "position"} <= found.roles.keys():
-        impression, item, position = (found.roles[role].column for role in ("impression", "item", "position"))
+        impression, item, position = (found.roles[role] for role in ("impression", "item", "position"))
         return FirstImpressions(rows, (impression,), item, position, listed=False)
     if "slate" not in found.roles:
         return None
-    slate, position = (found.roles[role].column if role in found.roles else "" for role in ("slate", "position"))
+    slate, position = (found.roles.get(role, "") for role in ("slate", "position"))
     single = [name for name, one in of_values(rows).items() if one.distinct > 1 and one.distinct >= 0.99 * len(rows)]
     return FirstImpressions(rows, tuple(single), slate, position, listed=True) if single else None
 

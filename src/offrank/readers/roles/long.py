@@ -12,7 +12,7 @@ from ...errors import ColumnError
 from ...log.batch import Floats, Integers
 from ...log.rules import DUPLICATE
 from .. import conversions, flat, names
-from ..description import ClicksAs, Description, RoleEvidence
+from ..description import ClicksAs, Description
 from ..json_text import BadCell
 from .choice import Roles, best_named
 from .columns import BY_CHANCE, FEW, Column, alike, always_falls, is_constant, like_clicks, of_values, share_of_repeats
@@ -43,7 +43,7 @@ def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False)
         return _by_names(roles, columns)
     run = _run(roles, found, columns)
     items = _items(columns, run, roles)
-    if roles.choose("item", items, "it occurs once in each list") is None:
+    if roles.choose("item", items) is None:
         twice = _twice(columns, run, roles.taken)
         lacks, instead = (twice, DUPLICATE.remedy) if twice else (_NO_ITEM, "")
         return Description("none", roles.found, lacks=lacks, instead=instead)
@@ -59,11 +59,10 @@ def long_roles(rows: pa.Table, said: Mapping[str, str], *, closed: bool = False)
 def _run(roles: Roles, found: list[Positioned], columns: Mapping[str, Column]) -> Positioned:
     """Choose the position, then the id of the lists."""
     places = _one_each({run.position: columns[run.position].positions for run in found}, "position")
-    position = roles.choose("position", places, "it counts from the top of each list")
+    position = roles.choose("position", places)
     of_it = {run.impression: run for run in found if run.position == position}
     ids = [best_named("impression", same) for same in alike(columns, list(of_it))]
-    impression = roles.choose("impression", ids, "each of its values has a list of positions")
-    run = of_it[str(impression)]
+    run = of_it[str(roles.choose("impression", ids))]
     shown = columns[run.position]
     words = ["from 0"] if run.top == 0 else [f"from {run.top}"] if run.top > 1 else []
     words += ["in words"] if conversions.is_text(shown.data.type) else []
@@ -125,19 +124,15 @@ def _clicks(roles: Roles, columns: Mapping[str, Column], run: Positioned) -> boo
         if name not in {*roles.taken, *held} and names.closeness("click", name) >= 4 and (column.numbers >= 0).any()
     }  # fractions, such as clicks that count by how long they lasted
     called = {name: numbers for name, numbers in held.items() if names.closeness("click", name) >= 2} or weighted
-    outcomes = [name for name in held if names.closeness("outcome", name) >= 2]
     if called:
         ranked = sorted(called, key=lambda name: (not len(columns[name].numbers), names.order("click", name)))
         able = _one_each({name: called[name] for name in ranked}, "click")
-        chosen = roles.choose("click", able, "its name says so, and it is 0 or more where an item was shown")
-        own = roles.found["click"]
-        roles.found["click"] = RoleEvidence(own.column, own.why, (*own.rivals, *outcomes))
-        roles.noted("click", columns[str(chosen)].data.type)
+        roles.noted("click", columns[str(roles.choose("click", able))].data.type)
         return True
     flags = {name: numbers for name, numbers in held.items() if {*np.unique(numbers)} == {0.0, 1.0}}
     counts = {name: one for name, one in held.items() if names.closeness("used", name) >= 2 and _counted(one)}
     flags = flags or counts
-    return roles.deed("click", flags, "flag", lambda name: _behaves(roles, held[name], name, columns, run))
+    return roles.deed("click", flags, lambda name: _behaves(roles, held[name], name, columns, run))
 
 
 def _counted(numbers: Floats) -> bool:
@@ -147,7 +142,7 @@ def _counted(numbers: Floats) -> bool:
 
 def _behaves(roles: Roles, held: Floats, name: str, columns: Mapping[str, Column], run: Positioned) -> bool:
     """Whether the only flag behaves as clicks do."""
-    item = columns.get(roles.found["item"].column)
+    item = columns.get(roles.found["item"])
     if item is None or not len(item.groups):
         return False
     shown = run.shown
@@ -191,7 +186,7 @@ def _beside(roles: Roles, columns: Mapping[str, Column], groups: Integers) -> No
         roles.if_sure(role, [best_named(role, same) for same in alike(columns, able)], role)
     called = names.likeliest("propensity", columns, names.SURE_FIT)
     written = {name: columns[name] for name in called if pa.types.is_floating(columns[name].data.type)}
-    place = columns.get(roles.found["position"].column) if "position" in roles.found else None
+    place = columns.get(roles.found["position"]) if "position" in roles.found else None
     if place is not None:  # what lists are sorted by, or the chance to be looked at
         written = {n: one for n, one in written.items() if not always_falls(one.numbers, groups, place.positions)}
     few = {"propensity": 0.25 if groups.any() else 1.0}  # the documented name: few lists with two values are an error
@@ -220,15 +215,14 @@ def _by_names(roles: Roles, columns: Mapping[str, Column]) -> Description:
     for role in ("position", "impression", "item", "click"):
         free = [name for name in names.likeliest(role, columns, 3) if name not in roles.taken]
         if role == "impression" and "position" in roles.found:  # what rows contradict is not asked for
-            free = [name for name in free if _may_name_lists(columns, name, roles.found["position"].column)]
+            free = [name for name in free if _may_name_lists(columns, name, roles.found["position"])]
         if role in roles.said or free:
-            roles.choose(role, free[:1], "its name says so")
-    places = [name for name in ("position",) if name in roles.found]
+            roles.choose(role, free[:1])
     if {"impression", "item", "position"} <= roles.found.keys():
         for role in roles.found.keys() - roles.said.keys():
-            roles.ask(role, [roles.found[role].column])
+            roles.ask(role, [roles.found[role]])
         return Description("long", {}, unsettled=tuple(roles.unsettled))
-    alone = f"{_ALONE}, next to {roles.found['position'].column!r}" if places else _NO_LISTS
+    alone = f"{_ALONE}, next to {roles.found['position']!r}" if "position" in roles.found else _NO_LISTS
     return Description("none", {}, lacks=f"{alone}: {_LOG_LISTS}")
 
 
@@ -251,9 +245,9 @@ def clicks_in_rows(rows: pa.Table, position: str, click: str, item: str, impress
 def _clicked(roles: Roles, rows: pa.Table, columns: Mapping[str, Column]) -> bool:
     """Give the role of the click to a column that is called so and holds ids of items; whether there is one."""
     named = (name for name in rows.column_names if name not in roles.taken and names.closeness("click", name) >= 2)
-    lists = roles.found["item"].column, roles.found["impression"].column
+    lists = roles.found["item"], roles.found["impression"]
     if ids := [name for name in named if _are_items(rows, columns, name, *lists)]:
-        roles.choose("click", ids, "its ids are items of the list")
+        roles.choose("click", ids)
         roles.notes["click"] = "the ids of clicked items"
     return bool(ids)
 

@@ -195,13 +195,13 @@ _MOSTLY = 0.7
 def _slate(roles: Roles, ids: Mapping[str, ListColumn], beside: list[ListColumn]) -> str | None:
     """Choose the list that was shown: clicks stand beside it, and candidates contain it."""
     if "slate" in roles.said:
-        return roles.choose("slate", [], "")
+        return roles.choose("slate", [])
     ids = {name: one for name, one in ids.items() if name != "candidates" or "slate" not in ids}  # as they are called
     beside = [one for one in beside if names.closeness("click", one.name) >= 2] or beside
     clicked = [name for name, one in ids.items() if any(each.beside(one) and each is not one for each in beside)]
     able = clicked or list(ids)
     smaller = [name for name in able if not any(_is_pool(ids[name], ids[one]) for one in able)]
-    return roles.choose("slate", smaller or able, "its ids are distinct in each row, and clicks belong to them")
+    return roles.choose("slate", smaller or able)
 
 
 def _twice(lists: Mapping[str, ListColumn]) -> str:
@@ -237,7 +237,7 @@ def _position(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn) 
     named = [name for name, fit, run in zip(called, whole, few, strict=True) if fit or run]
     running = [n for n, one in beside.items() if _runs(one) and n not in roles.taken and (one.ids or n in called)]
     if running and (not named or {*named} & {*running}):
-        roles.choose("position", running, "it counts from the top of each list")
+        roles.choose("position", running)
         return
     roles.if_sure("position", named)  # a score of a short log may run, too
 
@@ -292,17 +292,14 @@ def _clicks(
     able = [name for name in clicks if name not in roles.taken and lists[name].beside(shown)]
     called = [name for name in able if names.closeness("click", name) >= 2 or name == "clicks"]
     if called:
-        why = "numbers for each item of the slate, with that name"
-        chosen = str(roles.choose("clicks", called, why, words="click"))
-        roles.noted("clicks", lists[chosen].lists.values.type)
+        roles.noted("clicks", lists[str(roles.choose("clicks", called, words="click"))].lists.values.type)
     elif clicked:
-        why = "its ids occur in the slate, and its name says so"
-        if any(names.closeness("click", name) for name in clicked) or not roles.only("clicks", clicked, "used", why):
-            roles.choose("clicks", clicked, why, words="click", least=1)
+        if any(names.closeness("click", name) for name in clicked) or not roles.only("clicks", clicked, "used"):
+            roles.choose("clicks", clicked, words="click", least=1)
         roles.notes["clicks"] = "the ids of clicked items"
     else:
         flags = {name: lists[name].numbers for name in able}
-        roles.deed("clicks", flags, "list", lambda name: _behaves(lists[name], shown))
+        roles.deed("clicks", flags, lambda name: _behaves(lists[name], shown))
     return "" if able or clicked else _NO_CLICKS
 
 
@@ -342,7 +339,7 @@ def _clicks_of_places(roles: Roles, places: Mapping[str, tuple[int, ...]], lacks
         ways = [spelled(name, top) for name in free for top in places[name]]
         roles.ask("clicks", ways)
     elif free and not _ask_top(roles, free[0], places):
-        roles.choose("clicks", [spelled(free[0], places[free[0]][0])], "its numbers are positions in the slate")
+        roles.choose("clicks", [spelled(free[0], places[free[0]][0])])
         roles.notes["clicks"] = "the positions of clicked items"
     return "" if free else lacks
 
@@ -371,13 +368,13 @@ def _beside(roles: Roles, lists: Mapping[str, ListColumn], shown: ListColumn, ro
         and not always_falls(one.numbers, one.lists.row, one.lists.place)  # as predictions do that lists are sorted by
     }
     roles.logged(logged, listed)
-    pool = lists.get(roles.found["candidates"].column) if "candidates" in roles.found else None
+    pool = lists.get(roles.found["candidates"]) if "candidates" in roles.found else None
     able = [name for name in listed if names.parts(name)[-1:] == ["p"] and "slot_propensity" not in roles.found]
     if len(able) == 1:
         numbers, row, place = listed[able[0]], shown.lists.row, shown.lists.place
         left = None if pool is None else pool.lists.lengths[row] - place
         if fall_by_one(numbers, row) if left is None else like_draws(numbers, place, left):
-            roles.choose("slot_propensity", able, "its inverses are as many as the candidates that were left")
+            roles.choose("slot_propensity", able)
 
 
 def clicks_in_lists(rows: pa.Table, slate: str, clicks: str) -> ClicksAs:
