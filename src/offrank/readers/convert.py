@@ -128,25 +128,19 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
     names = [role_of.get(name, name) for name in log.table.names]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two columns would be called {twice[0]!r}", f"rename the log's own column {twice[0]!r}")
-    kinds: list[pa.DataType] = []
-    while True:
-        try:
-            return _written(log, names, kinds, path, progress)
-        except _WiderTypesError as found:
-            kinds = found.kinds
-
-
-class _WiderTypesError(Exception):
-    """Later rows do not fit the types of the first ones: all are written again, in types that hold both."""
-
-    def __init__(self, kinds: list[pa.DataType]) -> None:
-        self.kinds = kinds
+    found: tuple[int, Counter[str]] | list[pa.DataType] = []
+    while isinstance(found, list):  # later rows did not fit: all are written again, in types that hold both
+        found = _written(log, names, found, path, progress)
+    return found
 
 
 def _written(
     log: WideLog, names: list[str], kinds: list[pa.DataType], path: Path, progress: Callable[[int, int], None] | None
-) -> tuple[int, Counter[str]]:
-    """Write the rows in these types, by default those of the first rows; return (rows, rows left out by rule)."""
+) -> tuple[int, Counter[str]] | list[pa.DataType]:
+    """Write the rows in these types, by default those of the first rows; return (rows, rows left out by rule).
+
+    Where later rows do not fit, types that hold all so far are returned.
+    """
     skipped: Counter[str] = Counter()
     found = _checked(log, skipped, progress)
     first = next(found, None)
@@ -159,7 +153,7 @@ def _written(
             data = unified_table(group)
             wider = unified(kinds, data.schema)
             if _schema(names, wider, path) != schema:
-                raise _WiderTypesError(wider)
+                return wider
             write(in_types(data, schema).combine_chunks())
             rows += data.num_rows
     return rows, skipped

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...errors import ColumnError
 from ...log.batch import Floats, Integers
+from ...log.python_values import as_arrow
 from ...log.schema import LONG_ROLES, ROLES
 from .. import conversions, flat
 from ..names import closeness, group_columns
@@ -144,10 +145,7 @@ def of_values(rows: pa.Table) -> dict[str, Column]:
 
 def by_first(codes: Integers) -> Integers:
     """Number equal codes alike, in the order of their first rows."""
-    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return place[which]
+    return flat.as_numpy(as_arrow(codes).dictionary_encode().indices).astype(np.int64)
 
 
 def is_constant(column: Column, groups: Integers, most: float = 0.01) -> bool:
@@ -164,12 +162,11 @@ def is_constant(column: Column, groups: Integers, most: float = 0.01) -> bool:
     return bool((codes != first[groups]).mean() <= most)
 
 
-def share_of_repeats(column: Column, groups: Integers, rows: Flags) -> tuple[float, float]:
-    """Return the share of groups in which a value comes twice among some rows, and as many as chance would make."""
-    within, values = groups[rows], column.groups[rows]
-    pairs = np.unique(within * (column.distinct + 1) + values, return_counts=True)
-    twice = np.unique(pairs[0][pairs[1] > 1] // (column.distinct + 1))
-    sizes = np.bincount(within)
+def share_of_repeats(column: Column, groups: Integers) -> tuple[float, float]:
+    """Return the share of groups in which a value comes twice, and as many as chance would make."""
+    pairs, often = np.unique(groups * (column.distinct + 1) + column.groups, return_counts=True)
+    twice = np.unique(pairs[often > 1] // (column.distinct + 1))
+    sizes = np.bincount(groups)
     sizes = sizes[sizes > 0]
     by_chance = float((sizes * (sizes - 1) / 2).sum() * column.chance)
     return len(twice) / max(len(sizes), 1), by_chance

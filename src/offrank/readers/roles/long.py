@@ -79,7 +79,7 @@ def _items(columns: Mapping[str, Column], run: Positioned, roles: Roles) -> list
     for name, column in columns.items():
         if name in roles.taken or column.distinct < 2 or column.nulls[run.shown].mean() > FEW:
             continue
-        twice, by_chance = share_of_repeats(column, run.groups, np.ones(len(run.groups), np.bool_))
+        twice, by_chance = share_of_repeats(column, run.groups)
         single = column.distinct == len(column.groups)  # a number of the row
         like_position = len(column.positions) and np.nanmax(column.positions) <= np.nanmax(
             columns[run.position].positions
