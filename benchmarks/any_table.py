@@ -24,7 +24,7 @@ def roles_read(table: pa.Table) -> dict[str, str] | None:
     except OffrankError:
         return None
     assert isinstance(log, WideLog | LongLog)
-    return {role: one.column for role, one in log.description.roles.items()}
+    return dict(log.description.roles)
 
 
 def outcome(seed: int) -> str:

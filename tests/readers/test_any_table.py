@@ -45,7 +45,7 @@ def read(table: Any, columns: dict[str, str] | None = None) -> tuple[WideLog | L
 
 
 def columns_of(found: Description) -> dict[str, str]:
-    return {role: one.column for role, one in found.roles.items()}
+    return dict(found.roles)
 
 
 def answers(log: Any) -> list[float]:

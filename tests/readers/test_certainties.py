@@ -178,7 +178,7 @@ def test_a_number_of_each_list_that_is_called_an_outcome_is_its_reward(name: str
     log = [{**row, "probability_of_list": each["slate_prob"]} for row, each in zip(log, rows, strict=True)]
     found = offrank.read_log(log).description
     assert found is not None
-    roles = {role: one.column for role, one in found.roles.items()}
+    roles = dict(found.roles)
     assert roles == {"slate": "ranking", "reward": name, "propensity": "probability_of_list"}
 
 

@@ -40,5 +40,5 @@ def test_a_slow_clock_changes_nothing(shuffled: str, monkeypatch: pytest.MonkeyP
     table = open_table(shuffled)
     found = scattered_roles(table, first_rows(table).slice(0, 3000), {})
     assert found is not None
-    roles = {role: one.column for role, one in found.roles.items()}
+    roles = dict(found.roles)
     assert roles == {"impression": "rid", "position": "rk", "item": "sku", "click": "clicked"}

@@ -19,7 +19,7 @@ def _read_as(table: pa.Table) -> dict[str, str]:
     log = offrank.read_log(table)
     assert isinstance(log, WideLog | LongLog)
     assert log.description.layout != "none"
-    return {role: one.column for role, one in log.description.roles.items()}
+    return dict(log.description.roles)
 
 
 @pytest.mark.parametrize("name", ["tapped", "was_installed", "contact", "accepted"])

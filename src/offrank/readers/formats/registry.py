@@ -10,11 +10,12 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 import pyarrow as pa
@@ -121,13 +122,44 @@ def _declarations() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("declared.toml").read_text(encoding="utf-8"))
 
 
-def declared(name: str) -> Mapping[str, Any]:
-    """Return what is declared of a data set: field -> its value, lists as tuples."""
-    return {key: tuple(one) if isinstance(one, list) else one for key, one in _declarations()[name].items()}
+class Declaration(ABC):
+    """What the publishers of a data set say of it: its fields are those of its section in `declared.toml`.
+
+    layout, of_tables: as a `Reader` has them.
+    """
+
+    layout: Layout
+    of_tables: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """Return the declaration of a data set."""
+        return cls(**{key: tuple(one) if isinstance(one, list) else one for key, one in _declarations()[name].items()})
+
+    @classmethod
+    def reader(cls, described: Callable[..., Any]) -> Reader:
+        """Return the reader of the data set with the name of a function, which has its docstring; as a decorator."""
+        told = cls.of(described.__name__)
+
+        @wraps(described)
+        def read(source: Any, **how: Any) -> WideLog | LongLog:
+            return told.open(source, **how)
+
+        made = Reader.of(told.layout, of_tables=told.of_tables)(read)
+        made.recognised(told.recognised)
+        return made
+
+    @abstractmethod
+    def open(self, source: Any, *, invalid: Invalid = "raise") -> WideLog | LongLog:
+        """Open a source as a log, or raise why it is none."""
+
+    @abstractmethod
+    def recognised(self, beginning: Beginning) -> Mapping[str, Any] | None:
+        """Recognise a source; see `Recogniser`."""
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declared(Declaration):
     """What the publishers of a data set say of its table.
 
     - own: columns by which it is known. source: where they are, which an error names. roles: role -> column.
@@ -148,33 +180,19 @@ class Declared:
     without: tuple[str, str] | None = None
     clicked: str = ""
     nothing: tuple[int, ...] = ()
-    clicks: ItemKeys | None = None
+    clicks: tuple[str, str] = ("", "")
     gaps: Gaps = "raise"
     duplicates: Duplicates = "raise"
     logging: str = ""
     lacks: str = ""
 
-    @classmethod
-    def of(cls, name: str) -> Declared:
-        """Return the declaration of a data set."""
-        said = dict(declared(name))
-        return cls(**said | {"clicks": ItemKeys(*said["clicks"])} if "clicks" in said else said)
-
-    @classmethod
-    def reader(cls, described: Callable[..., Any]) -> Reader:
-        """Return the reader of the data set with the name of a function, which has its docstring; as a decorator."""
-        told = cls.of(described.__name__)
-
-        @wraps(described)
-        def read(source: Any, *, invalid: Invalid = "raise", **how: Any) -> WideLog | LongLog:
-            chosen = replace(told, **how)
-            return chosen.long_log(source, invalid) if told.layout == "long" else chosen.log(source, invalid)
-
-        return Reader.of(told.layout, of_tables=True, own=told.own)(read)
-
     def recognised(self, beginning: Beginning) -> Mapping[str, Any] | None:
         """Recognise a table by its columns."""
         return _known(self.own, "", beginning)
+
+    def open(self, source: Any, *, invalid: Invalid = "raise", **how: Any) -> WideLog | LongLog:
+        chosen = replace(self, **how)
+        return chosen.long_log(source, invalid) if self.layout == "long" else chosen.log(source, invalid)
 
     def long_log(self, source: Any, invalid: Invalid) -> LongLog:
         """Open a table with a row per item as a log; see `rows`."""
@@ -185,9 +203,9 @@ class Declared:
         table, slate = self.rows(source), self.roles["slate"]
         if self.clicked:
             table = ListClicks(table, slate, self.clicked, self.nothing)
-        if clicks is not None and self.clicks is not None:
-            shown = ItemKeys(self.clicks.impression, slate, listed=True)
-            table = ClicksBeside(table, clicks, "clicks", shown, self.clicks)
+        if clicks is not None:
+            keys = ItemKeys(self.clicks[0], slate, listed=True), ItemKeys(*self.clicks)
+            table = ClicksBeside(table, clicks, "clicks", *keys)
         told = self._description() if self.lacks or self.logging else Description()
         return WideLog(table, self.roles, invalid, duplicates=self.duplicates, description=told)
 

@@ -5,9 +5,9 @@ No event names its list: a click is on the last view of that item in that list, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,24 +21,26 @@ from ...log.hashing import hashed
 from ...log.source import OnePart
 from .. import conversions, flat
 from ..computed_columns import in_lists
+from ..description import Layout
 from ..joining import ClicksBeside, ItemKeys, KeptRows, event_times
 from ..opening import Beginning, open_table
 from ..tables import Piece, Table, TableOver, all_pieces, refuse_lacking
 from ..unfolding import documents
 from ..wide import Invalid, WideLog
-from .registry import READERS, Reader, declared
+from .registry import READERS, Declaration
 
 Codes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class ShopForm:
+class ShopForm(Declaration):
     """Where events hold what is read: columns and the fields in them; of several the first that is there counts.
 
     view, click: the kinds of views and of clicks. item, clicked: the items of either. session: a column, or the key in
     a list of keys and values. lists: what the list is called. by_list: whether clicks tell in which list they are.
     """
 
+    layout: Layout
     kind: str
     view: str
     click: str
@@ -51,23 +53,15 @@ class ShopForm:
     lists: tuple[str, ...]
     by_list: bool = True
 
-    @classmethod
-    def reader(cls, described: Callable[..., Any]) -> Reader:
-        """Return the reader of the events that are declared under the name of a function, which has its docstring.
+    def open(self, source: Any, *, invalid: Invalid = "raise") -> WideLog:
+        table = documents(open_table(source))
+        refuse_lacking(table, (self.kind, self.user, self.item))
+        views, clicks = (ShopEvents(table, self, kind) for kind in (self.view, self.click))
+        keys = ItemKeys("impression", "slate", listed=True), ItemKeys("impression", "item")
+        return WideLog(ClicksBeside(views, ClicksOnViews(clicks, views), "clicks", *keys), {}, invalid)
 
-        It knows them by their columns and by views among the first.
-        """
-        form = cls(**declared(described.__name__))
-
-        @wraps(described)
-        def read(source: Any, *, invalid: Invalid = "raise") -> WideLog:
-            return _log(source, form, invalid)
-
-        made = Reader.of("events", of_tables=True)(read)
-        made.recognised(form._recognised)
-        return made
-
-    def _recognised(self, beginning: Beginning) -> dict[str, Any] | None:
+    def recognised(self, beginning: Beginning) -> dict[str, Any] | None:
+        """Know events by their columns, and by views among the first."""
         rows, items = beginning.rows, self.item.rpartition(".")[0]
         if rows is None or not {self.kind, self.user} <= {*rows.column_names}:
             return None
@@ -103,14 +97,6 @@ def segment(source: Any, *, invalid: Invalid = "raise") -> Any:
 
     As `ga4`, by `anonymousId` alone, since clicks do not tell their list, in the order of `position`.
     """
-
-
-def _log(source: Any, form: ShopForm, invalid: Invalid) -> WideLog:
-    table = documents(open_table(source))
-    refuse_lacking(table, (form.kind, form.user, form.item))
-    views, clicks = (ShopEvents(table, form, kind) for kind in (form.view, form.click))
-    keys = ItemKeys("impression", "slate", listed=True), ItemKeys("impression", "item")
-    return WideLog(ClicksBeside(views, ClicksOnViews(clicks, views), "clicks", *keys), {}, invalid)
 
 
 @dataclass(frozen=True)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from ...errors import LogError
 from ...wording import ColumnNames, Wording
 from .. import names
 from ..description import Layout
 from ..opening import Beginning
-from .registry import READERS, Reader, declared
+from .registry import READERS, Declaration
 
 
 @dataclass(frozen=True)
-class Lacking:
+class Lacking(Declaration):
     """What a data set lacks, and what to do.
 
     lines, columns: how it is known, by a pattern of all of its first lines, or by one of these sets of columns.
     read_as: role -> column, by which it is read all the same.
     """
+
+    of_tables: ClassVar[bool] = False
 
     layout: Layout
     lacks: str
@@ -31,21 +32,11 @@ class Lacking:
     columns: tuple[list[str], ...] = ()
     read_as: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def reader(cls, described: Callable[..., Any]) -> Reader:
-        """Return the reader that refuses the data set with the name of a function, which has its docstring."""
-        told = cls(**declared(described.__name__))
+    def open(self, source: Any, **_how: Any) -> NoReturn:
+        remedy = Wording(self.remedy, ColumnNames(self.read_as)) if self.read_as else self.remedy
+        raise LogError(f"{source}: {self.lacks}" if isinstance(source, str) else self.lacks, remedy)
 
-        @wraps(described)
-        def refuse(source: Any, **_how: Any) -> NoReturn:
-            remedy = Wording(told.remedy, ColumnNames(told.read_as)) if told.read_as else told.remedy
-            raise LogError(f"{source}: {told.lacks}" if isinstance(source, str) else told.lacks, remedy)
-
-        made = Reader.of(told.layout)(refuse)
-        made.recognised(told._recognised)
-        return made
-
-    def _recognised(self, beginning: Beginning) -> dict[str, Any] | None:
+    def recognised(self, beginning: Beginning) -> dict[str, Any] | None:
         lines = beginning.text.splitlines()[:100] if self.lines else []
         fits = bool(lines) and all(re.fullmatch(self.lines, line) for line in lines)
         return {} if fits or {*beginning.names} in map(set, self.columns) else None
