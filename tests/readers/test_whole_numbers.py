@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from offrank.errors import LogError
-from offrank.readers.text_types import whole_numbers
+from offrank.readers.dialect import whole_numbers
 
 PLAIN = [
     "0",

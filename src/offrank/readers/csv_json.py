@@ -21,12 +21,11 @@ from ..log.rules import RAGGED_LINE
 from ..log.source import OnePart
 from . import _kernels_bytes
 from .column_sets import refuse_missing
-from .dialect import Dialect
+from .dialect import Dialect, cell_error, csv_type, json_types, naming, whole_numbers, with_fractions
 from .files import Files, describe, partition
 from .json_text import parsed, rows_of
 from .parquet_orc_arrow import file_errors, with_columns
 from .tables import OfSchema, Piece, bounded, numbered, refuse_twice, table_of_dicts
-from .text_types import cell_error, csv_type, json_types, naming, whole_numbers, with_fractions
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN", "\\N"]
 _BLOCK = 1 << 20

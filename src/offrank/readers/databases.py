@@ -1,4 +1,7 @@
-"""Tables of database files, DuckDB's and SQLite's, `file.duckdb:table`, read only; and data sets of Arrow."""
+"""Tables that others hold: database files, data sets of Arrow, and Spark DataFrames, whose rows stay where they are.
+
+A table of a file, DuckDB's or SQLite's, is named `file.duckdb:table`, and read only.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import sqlite3
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,14 +18,15 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from ..errors import EmptyLogError, LogError, UsageError
-from ..log.source import OnePart
+from ..errors import EmptyLogError, LogError, UsageError, optional
+from ..log.source import OnePart, refuse_placed
+from ..running.spark import PartitionRows, Spark
 from .column_sets import LOOKED_AT, refuse_missing
 from .file_kinds import stored
-from .files import Files, describe
+from .files import SPARK, Files, describe
 from .parquet_orc_arrow import file_errors
 from .streams import Batches, StreamTable, duckdb, quoted, relation_batches
-from .tables import MOST_ROWS, Piece, numbered
+from .tables import MOST_ROWS, Piece, bounded, numbered
 
 _FETCHED = 8192
 """Rows that are fetched at a time from SQLite."""
@@ -245,3 +249,70 @@ class DatasetTable(OnePart):
         here = getattr(fragment, "path", "data set")
         own = [*fragment.physical_schema.names, *told]
         refuse_missing(here, own, columns, self._paths[:1], lambda _: columns, self.names)
+
+
+_FIRST = 256
+"""Rows of Spark that are fetched to try a job on, before all are read where they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparkTable(OnePart):
+    """A Spark DataFrame, classic or Connect; on Spark's executors, the rows of one partition of it.
+
+    Its rows are numbered in the order of its partitions.
+    """
+
+    names: tuple[str, ...]
+    spark: Spark
+
+    @classmethod
+    def of(cls, frame: Any, where: str = "Spark DataFrame") -> SparkTable:
+        """Build a table from a DataFrame; raise a `UsageError` if it is a stream."""
+        if frame.isStreaming:
+            raise UsageError(f"the {where} is a stream, which has no end", "give a table that can be read again")
+        return cls(tuple(frame.columns), Spark(frame, where, PartitionRows()))
+
+    @classmethod
+    def named(cls, name: str) -> SparkTable:
+        """Build a table from its name in Spark, in the session that is active or that Spark's own settings give.
+
+        Raises:
+            MissingExtraError: pyspark is not installed.
+            LogError: Spark has no such table.
+        """
+        session = optional("pyspark.sql", "reading a Spark table needs pyspark", "spark").SparkSession
+        try:
+            return cls.of(session.builder.getOrCreate().table(name), f"{SPARK}{name}")
+        except Exception as error:
+            first = str(error).partition("\n")[0]
+            raise LogError(f"{SPARK}{name} cannot be read: {first}", "name a table: spark:db.table") from error
+
+    def engine(self) -> Spark | None:
+        """Return what reduces it where its rows are."""
+        return self.spark
+
+    def grouped(self, column: str) -> SparkTable:
+        """Return the same rows, with equal values of a column in one partition, side by side in their order."""
+        return replace(self, spark=replace(self.spark, together=column))
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        if self.spark.rows.batches is None:
+            yield from self._first(columns)
+            return
+        for data, rows in self.spark.rows.read(columns):
+            start = 0
+            for some in bounded(pa.Table.from_batches([data])):
+                yield Piece(some, self.describe(), rows[start : start + len(some)])
+                start += len(some)
+
+    def _first(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        """Yield the first rows, where only these are on this machine; there must be no need for more."""
+        fetched = 0
+        for data, rows in self.spark.head(columns, _FIRST):
+            yield Piece(data, self.describe(), rows)
+            fetched += len(rows)
+        if fetched == _FIRST:
+            refuse_placed(self, "this job reads all rows")
+
+    def describe(self) -> str:
+        return self.spark.where

@@ -24,10 +24,10 @@ SUFFIXES: Mapping[str, str] = {
     suffix: kind for kind, one in known_kinds()["read"].items() for suffix in one.get("suffixes", ())
 }
 _STORED: Mapping[str, Callable[[Files], Table]] = {"parquet": ParquetTable, "arrow": ArrowTable, "orc": OrcTable}
-_SPELLED = {SQL: ".streams:QueryTable", SPARK: ".spark:SparkTable.named"}
+_SPELLED = {SQL: ".streams:QueryTable", SPARK: ".databases:SparkTable.named"}
 """What opens a text that is no path, by what that begins with."""
 _KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("mapInArrow", "sparkSession"), ".spark:SparkTable.of"),
+    (("mapInArrow", "sparkSession"), ".databases:SparkTable.of"),
     (("get_fragments", "scanner"), ".databases:DatasetTable"),  # from pyarrow.dataset
     (("collect_schema", "collect_batches"), ".streams:LazyTable"),
     (("sql_query", "project"), ".streams:RelationTable"),
