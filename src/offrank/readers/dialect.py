@@ -1,4 +1,4 @@
-"""How a text file is written: the delimiter, header, quotes and encoding of CSV, told by its first lines; and its types.
+"""How a text file is written: delimiter, header, quotes and encoding of CSV, told by its first lines; and its types.
 
 Those of its columns are such that no id is changed: `007` is not 7, and 2^64 is not 1.8e19.
 """
