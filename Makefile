@@ -8,7 +8,7 @@ SEED ?= 1
 OLDER ?= tests/sums tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly fast lint format types layers docs compiled pytest older mutants fuzz versions canary bench chromium java clean
+.PHONY: help demo test nightly fast lint format types layers docs compiled pytest older mutants fuzz versions canary bench chromium java postgres clean
 # Tests start many processes: what is compiled of the sources is kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -43,7 +43,7 @@ docs: $(VENV)/.installed-dev ## Build the site into site/
 compiled: $(VENV)/.installed-dev
 	folder=$$(mktemp -d) && cd $$folder && $(abspath $(BIN))/offrank demo --quiet && rm -r $$folder
 
-pytest: $(VENV)/.installed-dev chromium java ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
+pytest: $(VENV)/.installed-dev chromium java postgres ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
 	$(BIN)/pytest $(if $(OFFRANK_TESTS),--durations 50) $(PYTEST_ARGS)
 
 nightly: export OFFRANK_TESTS := whole
@@ -74,6 +74,9 @@ chromium:
 
 java:
 	@scripts/ensure-java
+
+postgres:
+	@scripts/ensure-postgres
 
 clean: ## Remove the environment, caches and builds
 	rm -rf $(VENV) site build dist .*_cache .hypothesis .benchmarks

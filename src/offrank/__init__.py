@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` has the same at run time
     from .verbs.reproduce import reproduce as reproduce
     from .verbs.select import select_estimators as select_estimators
     from .verbs.simulate import simulate as simulate
+    from .verbs.sql import sql as sql
 
 __version__ = "0.2.0"
 

@@ -22,7 +22,7 @@ from .running import safely
 from .spelled import refuse_misspelt
 from .streams import ready
 from .verb_options import QuestionCommand, check, compare, evaluate, measure, select_estimators
-from .writers import convert, demo, learn, merge, simulate
+from .writers import convert, demo, learn, merge, simulate, sql
 
 _WORDS = ("title", "unit", "worth")
 """Options that name no file."""
@@ -129,7 +129,7 @@ for _verb in (fit_clicks, evaluate_clicks, harvest_clicks, judge_clicks, predict
     clicks.add_command(protected(_verb))
 for _verb in (select_clicks, select_estimators):
     select.add_command(protected(_verb))
-for _verb in (inspect, evaluate, compare, check, measure, merge, convert, learn, demo, simulate):
+for _verb in (inspect, evaluate, compare, check, measure, merge, convert, learn, demo, simulate, sql):
     main.add_command(protected(_verb))
 for _verb in (doctor, estimators, policies):
     main.add_command(_verb)

@@ -93,20 +93,21 @@ def with_options(*options: Decorator) -> Decorator:
     return added
 
 
+column = option(
+    "--column",
+    "columns",
+    use="log",
+    multiple=True,
+    metavar="ROLE=NAME",
+    callback=_columns,
+    help="The log's name of a column.",
+)
 written_options = with_options(
     click.argument(
         "log", nargs=-1, required=True, callback=read_by(from_text.one_or_several), type=LogType(), metavar="LOG..."
     ),
     config_option,
-    option(
-        "--column",
-        "columns",
-        use="log",
-        multiple=True,
-        metavar="ROLE=NAME",
-        callback=_columns,
-        help="The log's name of a column.",
-    ),
+    column,
     option(
         "--format",
         use="log",

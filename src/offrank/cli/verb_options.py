@@ -130,7 +130,8 @@ def _option(parameter: inspect.Parameter, said: str, own: Mapping[str, Any]) -> 
 class QuestionCommand(VerbCommand):
     """A verb of offrank, by its name, whose options are made when first needed.
 
-    own: see `options_of`. more: options of the command line only; before, after: what it reads, and prints and writes.
+    own: see `options_of`. more: options of the command line only; before, after: what it reads, and prints and writes,
+    if it is more than text.
     """
 
     def __init__(
@@ -152,7 +153,8 @@ class QuestionCommand(VerbCommand):
         """The options: the log's location, what is asked, and what is written."""
         if self._made is None:
             asked = options_of(getattr(offrank, self._verb), self._own)
-            self._made = _made_by(*self._before, asked, *self._more, *self._after, overwrite)
+            written = [*self._after, overwrite] if self._after else []
+            self._made = _made_by(*self._before, asked, *self._more, *written)
         return self._made
 
     @params.setter

@@ -1,4 +1,4 @@
-"""The verbs that write a log, a policy or a state: `convert`, `simulate`, `demo`, `learn` and `merge`."""
+"""The verbs that write a log, a policy, a query or a state: `convert`, `simulate`, `demo`, `learn`, `sql`, `merge`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import offrank
 from .layout import command, option
 from .options import (
     FILE,
+    arguments,
+    column,
     html,
     json,
     output,
@@ -97,6 +99,15 @@ def learn(log: str | list[str], **options: Any) -> None:
     be_strict(made.usable, options)
 
 
+@click.command(cls=QuestionCommand, verb="sql", own={"table": None}, before=(click.argument("table"), column), after=())
+def sql(table: str, **options: Any) -> None:
+    """Print the query by which a warehouse makes the sums of a question from TABLE; `offrank merge` reads its result.
+
+    offrank sql logs --target 'written(slate=new_p)' --cluster user --dialect postgres > sums.sql
+    """
+    echo(offrank.sql(table, columns=options["columns"] or None, **arguments(offrank.sql, options)))
+
+
 _OF_DAYS = "Another kind of interval than that of the states: anytime, the default of several days, or studentised."
 
 
@@ -107,6 +118,8 @@ _OF_DAYS = "Another kind of interval than that of the states: anytime, the defau
 @with_options(json, strict, require, quiet, page_options, worth_options)
 def merge(states: tuple[str, ...], **options: Any) -> None:
     """One result from the STATEs that `evaluate` or `compare` has written with --state, such as a week from its days.
+
+    A STATE may be the table of sums that the query of `offrank sql` has made.
 
     offrank merge monday.state tuesday.state --html week.html
     """

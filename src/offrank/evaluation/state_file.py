@@ -95,7 +95,7 @@ class State:
     def counted_by(self, where: str) -> tuple[Pass, Quantities]:
         """The pass that counted it and its quantities, made again from the spellings. where: the log in words."""
         source = without_rows(self.layout, where, self.period)
-        job = _pass_of(Question.from_dict(self.question, source), self.learnt)
+        job = pass_of_state(Question.from_dict(self.question, source), self.learnt)
         return job, job.quantities(source)
 
 
@@ -121,7 +121,7 @@ class FilesFold(Fold):
         return FileRows({file_name(self.folder, batch.file): last} if len(batch) else {})
 
 
-def _pass_of(question: Question, learnt: Fingerprint | None) -> Pass:
+def pass_of_state(question: Question, learnt: Fingerprint | None) -> Pass:
     """The pass of a question by which nothing is learnt; only the columns of its source matter."""
     plan, source = question.plan, question.source
     spec = question.spec.with_clusters_of(source)

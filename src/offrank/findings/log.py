@@ -97,6 +97,24 @@ class PropensitiesEvidence:
     largest: float = math.inf
 
 
+@dataclass(frozen=True, kw_only=True)
+class SumsEvidence:
+    """A log of which a warehouse made the sums."""
+
+    table: str = ""  # the file of the sums
+
+
+@finding("sums-only", "Sums of a table", cause="rows")
+def sums_only(found: SumsEvidence) -> Statement | None:
+    if not found.table:
+        return None
+    return warning(
+        f"{found.table} has sums alone. Not checked: whether what was shown fits the propensities, repeats or drifts, "
+        "whether rows are copies or were left out, and the shape of the outcome.",
+        "Have some days of the rows checked too: `offrank check`.",
+    )
+
+
 def unfit(log: LogEvidence) -> bool:
     """Whether a correct log would hardly ever look like this. Rows that are copies add no information."""
     return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY

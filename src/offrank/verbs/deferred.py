@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..simulation import judged_queries, simulated, source, worlds
     from ..simulation import rankers as world_rankers
     from ..simulation.users import named as users
+    from ..warehouse import question_sums, sums_table
 else:
     for _name, (_home, _own) in lazy.homes(__file__).items():
         globals()[_name] = Later(f"{_home}{_own}" if _home == ".." else f"{_home}.{_own}", __package__)

@@ -14,6 +14,7 @@ from ..evaluation.estimates import refuse_empty
 from ..evaluation.result import Result
 from ..evaluation.state_file import State, finished, looked_at_daily, merged, well_formed
 from ..language.outputs import inputs_in, refuse_outputs
+from .deferred import sums_table
 
 
 def merge(
@@ -32,8 +33,10 @@ def merge(
     Who merges days looks every day: the intervals of logs of different days hold at every look, if those of the states
     are studentised and no other kind is asked for.
 
+    A table of sums that a warehouse made by the query of `offrank.sql` is read like the state of its rows.
+
     Parameters:
-        states: the files, a glob, or a list; in the order of the logs.
+        states: the files, a glob, or a list; in the order of the logs. Or one table of sums, CSV or Parquet.
         interval: another kind of interval than that of the states: anytime, normal or studentised.
         state: where to write the merged state, to be merged again: a quarter from its months.
         overwrite: replace a file there that offrank did not write.
@@ -59,16 +62,23 @@ def merge(
         raise UsageError("there are no states to merge", "name the state files that evaluate has written")
     refuse_outputs(state, log=(), read=names, overwrite=overwrite)
     with well_formed():
-        every = [State.load(Path(name)) for name in names]
-        found, job, asked = merged(every)
-        if (kind := interval or looked_at_daily(every)) is not None:
-            job = replace(job, spec=job.spec.of_kind(kind))
-        result = refuse_empty(finished(found, job, asked).result())
-        if "baseline" in found.question:
-            result = result.comparing(found.question["baseline"])
+        if sums_table.tables_in(names):
+            result = sums_table.merged(names, interval, state)
+        else:
+            result = _of_states([State.load(Path(name)) for name in names], interval, state)
+        result = refuse_empty(result)
+    command = reproducibility.call(merge, repr(names), {"interval": interval, "state": state})
+    return replace(result.with_facts(command=command), read=tuple(inputs_in(names, state)))
+
+
+def _of_states(every: list[State], interval: str | None, state: str | PathLike[str] | None) -> Result:
+    """Return the result of states, whose sum is written to `state`."""
+    found, job, asked = merged(every)
+    if (kind := interval or looked_at_daily(every)) is not None:
+        job = replace(job, spec=job.spec.of_kind(kind))
+    result = finished(found, job, asked).result()
+    if "baseline" in found.question:
+        result = result.comparing(found.question["baseline"])
     if state is not None:
         found.save(Path(state))
-    command = reproducibility.call(merge, repr(names), {"interval": interval, "state": state})
-    read = tuple(inputs_in(names, state))
-    log = replace(result.metadata.log, period=found.period)
-    return replace(result.with_facts(command=command, log=log), read=read)
+    return result.with_facts(log=replace(result.metadata.log, period=found.period))

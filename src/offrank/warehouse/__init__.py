@@ -1,0 +1,1 @@
+"""Sums that a warehouse makes: the query for a question, and the result of its table of sums."""
