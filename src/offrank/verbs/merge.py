@@ -63,7 +63,7 @@ def merge(
     refuse_outputs(state, log=(), read=names, overwrite=overwrite)
     with well_formed():
         if sums_table.tables_in(names):
-            result = sums_table.merged(names, interval, state)
+            result = sums_table.result_of_table(names, interval, state)
         else:
             result = _of_states([State.load(Path(name)) for name in names], interval, state)
         result = refuse_empty(result)

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import UsageError, optional
 from ..sums.clusters import BUCKETS
 
-LARGEST = 1024
+MOST_LARGEST = 1024
 """How many of the largest weights and rewards the table has."""
 KIND = "offrank sums, 1"
 """What the question is called in the first row: with the version of the table."""
@@ -67,10 +67,11 @@ class SumsQuery:
         if source is None or known != sqlglot.exp.select("*").from_(source.this):
             remedy = "name it, or select its rows in brackets: (SELECT * FROM logs WHERE day > '2026-01-31') AS january"
             raise UsageError(f"{table!r} is no table of {dialect}", remedy)
-        made = sqlglot.parse_one(self._text())
-        for one in [one for one in made.find_all(sqlglot.exp.Table) if one.name == _LOG]:
-            one.replace(source.this.copy())
-        return str(normalized(made, dialect=dialect).sql(dialect=dialect, pretty=True, identify=True))
+        made = normalized(sqlglot.parse_one(self._text()), dialect=dialect)
+        named = source.this if dialect == "bigquery" else normalized(source.this, dialect=dialect)
+        for one in [one for one in made.find_all(sqlglot.exp.Table) if one.name.lower() == _LOG]:
+            one.replace(named.copy())
+        return str(made.sql(dialect=dialect, pretty=True, identify=True))
 
     def _text(self) -> str:
         """The query of a table, in no dialect."""
@@ -86,7 +87,7 @@ class SumsQuery:
         )
         largest = "".join(
             f" UNION ALL (SELECT '{name}', 0, 0, {value}, {unnamed} FROM {terms}"  # noqa: S608
-            f" ORDER BY {value} DESC LIMIT {LARGEST})"
+            f" ORDER BY {value} DESC LIMIT {MOST_LARGEST})"
             for name, value in self._largest.items()
         )
         question = _text(json.dumps(self.question, ensure_ascii=False))

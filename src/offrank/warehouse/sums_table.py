@@ -31,15 +31,16 @@ from ..findings.reasons import AS_DRAWN
 from ..inference.clusters_and_level import BUCKETS_OF
 from ..language.files import regular
 from ..log.batch import Floats
-from ..policies.balanced import Balanced, CountedShares
+from ..policies.balanced import CountedShares
+from ..policies.fit import replaced
 from ..readers.by_file import without_rows
 from ..sums.clusters import BUCKETS, ClusterSums
 from ..sums.largest import Largest
 from ..sums.mean import Name
 from ..sums.moments import Moments
 from ..sums.named_sums import ByName
-from .products import Product, products
-from .query import BROKEN, KIND, LARGEST, SUMS
+from .query import BROKEN, KIND, MOST_LARGEST, SUMS
+from .question_sums import Product, columns_as_products
 
 _PARQUET = (".parquet", ".pq")
 _AGAIN = "run the query of `offrank sql` again, and save all of its rows and columns"
@@ -72,7 +73,7 @@ class SumsTable:
         self.clusters, self.n = self._of("clusters"), int(self._of("n").sum())
         if rule := int(self._of("broken").max(initial=0)):
             said = f"{path} is of a table in which some row has {BROKEN[rule - 1]}"
-            raise LogError(said, "mend it, or leave such rows out: (SELECT * FROM logs WHERE ...) AS whole_rows")
+            raise LogError(said, "correct it, or omit such rows: (SELECT * FROM logs WHERE ...) AS whole_rows")
 
     def each(self, product: Product) -> Floats:
         """[g] the sums of a product in each line."""
@@ -94,8 +95,8 @@ class SumsTable:
         )
 
     def largest(self, product: Product) -> Floats:
-        """[LARGEST] the largest values of a product in a row, rewards without signs; -inf where there are fewer."""
-        found, every = np.full(LARGEST, -np.inf), np.zeros(min(self.n, LARGEST))
+        """[m] the largest values of a product in a row, rewards without signs; -inf where there are fewer."""
+        found, every = np.full(MOST_LARGEST, -np.inf), np.zeros(min(self.n, MOST_LARGEST))
         if product.power or product.weights:
             every = np.sort(self._columns["n"][self._part == product.name])[::-1]
         elif product.factor:
@@ -119,7 +120,7 @@ def tables_in(names: Sequence[str]) -> list[str]:
     return [name for name in names if name.lower().endswith((*_PARQUET, ".csv"))]
 
 
-def merged(names: Sequence[str], interval: str | None, state: Any) -> Result:
+def result_of_table(names: Sequence[str], interval: str | None, state: Any) -> Result:
     """The result of the one table of sums among some files.
 
     Raises:
@@ -145,11 +146,13 @@ def counts_of(table: SumsTable, interval: str | None = None) -> LogCounts:
     job = pass_of_state(Question.from_dict(asked, without_rows(asked.pop("layout"), table.where, None)), None)
     job = job if interval is None else replace(job, spec=job.spec.of_kind(interval))
     shares, arms = None, job.layout.arms
-    if arms is not None and isinstance(job.logging, Balanced):
+    if arms is not None:
         shares = tuple(table.total(Product(arm=number)) / table.n for number in range(job.layout.served_by))
-        job = replace(job, logging=replace(job.logging, counted=CountedShares(arms, shares)))
-        shares = tuple((job.logging.designed_shares or dict(zip(arms.policies, shares, strict=True))).values())
-    whole = folded(table, job, products(job.layout, shares))
+        counted_shares = CountedShares(arms, shares)
+        job = replace(job, logging=replaced(job.logging, lambda _: counted_shares))
+        designed = job.logging.designed_shares
+        shares = shares if designed is None else tuple(designed[value] for value in arms.policies)
+    whole = folded(table, job, columns_as_products(job.layout, shares))
     known: dict[str, Any] = {"slots": 0, "ties": {}, "trained": job.trained}
     counted, log = job.counts(whole, **known), LogEvidence(rows=table.n, logging=repr(job.logging))
     known["facts"] = facts_of_log(impressions, job.tested(log) - {AS_DRAWN}, job.spec.columns, days=True)
@@ -162,8 +165,8 @@ def folded(table: SumsTable, job: Pass, known: Mapping[Name, Product]) -> dict[s
     """What the folds of the pass would have reduced the rows to."""
     layout, every = job.layout, [known[name] for name in job.layout.columns.once]
     found: dict[str, Any] = {
-        "moments": moments(table, layout, known),
-        "worth": worth(table, layout, known),
+        "moments": moments_of(table, layout, known),
+        "worth": sums_without_moments(table, layout, known),
         "largest": Largest(np.array([table.largest(known[one.weight]) for one in layout.pairs])),
         "earned": Largest(np.array([table.largest(known[name]) for name in layout.rewards])),
     }
@@ -173,7 +176,7 @@ def folded(table: SumsTable, job: Pass, known: Mapping[Name, Product]) -> dict[s
     return found | {BUCKETS_OF + name: ClusterSums(codes, lines, BUCKETS) for name in job.spec.columns}
 
 
-def moments(table: SumsTable, layout: Layout, known: Mapping[Name, Product]) -> Moments:
+def moments_of(table: SumsTable, layout: Layout, known: Mapping[Name, Product]) -> Moments:
     """The moments of the columns of a layout."""
     names, n = layout.columns.once, table.n
     every = [known[name] for name in names]
@@ -191,7 +194,7 @@ def moments(table: SumsTable, layout: Layout, known: Mapping[Name, Product]) -> 
     return Moments(n, mean, second - n * np.outer(mean, mean), least, most, third)
 
 
-def worth(table: SumsTable, layout: Layout, known: Mapping[Name, Product]) -> Floats:
+def sums_without_moments(table: SumsTable, layout: Layout, known: Mapping[Name, Product]) -> Floats:
     """The sums of the columns of a layout of which no moments are taken."""
     found = ByName(layout.summed, np.zeros(layout.summed.width()))
     found[SQUARES[REWARD]] = table.total(known[REWARD], known[REWARD])
