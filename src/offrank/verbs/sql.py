@@ -54,8 +54,8 @@ def sql(
 
     Examples:
         >>> query = offrank.sql("logs", "written(slate=new_p)", cluster="user", dialect="postgres")
-        >>> query.count('AS "w0"')
-        1
+        >>> query.startswith("WITH")
+        True
     """
     if baseline is None and target is not None:
         plan = question.planned(target, logging, estimators)
