@@ -12,7 +12,6 @@ import numpy as np
 from ..clicks.evaluation import QUANTITIES, Evaluations, Predictor
 from ..clicks.fitted import Fitted
 from ..clicks.summary import log_findings
-from ..evaluation.reproducibility import Delivered
 from ..language import formatting
 from ..language.formatting import MISSING, Span, number, with_ends, with_half
 from ..log.batch import Floats
@@ -20,6 +19,7 @@ from ..report.charts import Chart, Series
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.facts import again
 from ..report.plots import Forest, ForestRow
+from ..report.printable import Delivered
 from ..sums.estimate import Caution, Interval
 from .conditional_information import Cmip
 from .graded import Ranked

@@ -14,13 +14,13 @@ from ..clicks.harvesting import Harvested
 from ..clicks.judgements import Judgements
 from ..clicks.summary import log_findings
 from ..errors import UsageError
-from ..evaluation.reproducibility import Delivered
 from ..frames import plain
 from ..language import formatting
 from ..language.formatting import Span, with_ends
 from ..log.batch import Floats
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.facts import again
+from ..report.printable import Delivered
 from ..sums.estimate import Caution, Interval
 from . import click_pages
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..evaluation.reproducibility import Delivered
 from ..findings import cautions_for
 from ..language.assumptions import in_words
 from ..language.formatting import Span, finite, listing, number, percent, plural, quote
 from ..report.document import Answer, Document, Figures, Finding, Section
 from ..report.facts import again
 from ..report.plots import Forest, ForestRow
+from ..report.printable import Delivered
 from ..sums.estimate import Caution, PlacedCaution
 from .estimators import EstimatedError
 from .selector import SelectedEstimator

@@ -12,7 +12,6 @@ from ..clicks.evaluation import Evaluations
 from ..clicks.fitted import Fitted
 from ..clicks.summary import log_findings
 from ..errors import AbilityError
-from ..evaluation.reproducibility import Delivered
 from ..findings import cautions_for, convicting
 from ..findings.measure import CmipEvidence
 from ..frames import plain
@@ -25,6 +24,7 @@ from ..policies.base import Policy
 from ..policies.fit import fitted
 from ..report.document import Document, Section, worst
 from ..report.facts import again
+from ..report.printable import Delivered
 from ..running.executors import Executor
 from ..sums.estimate import Caution
 from .candidates import MeasuredModel
