@@ -18,9 +18,9 @@ from click.testing import CliRunner
 import offrank
 from offrank.cli.verb_options import options_of
 from offrank.evaluation.question import Question
-from offrank.evaluation.reproducibility import call
 from offrank.language.argument import first_sentence, parameter_docs
 from offrank.language.from_text import USUAL_ESTIMATORS
+from offrank.running.reproducibility import call
 from tests.verbs.logs import LOGGING, TARGET, search
 
 VERBS = (

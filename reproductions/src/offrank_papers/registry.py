@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from offrank.errors import UsageError
-from offrank.evaluation import reproducibility
 from offrank.language import Say, silent
 from offrank.language.files import write_text
 from offrank.language.outputs import inputs_in, refuse_output, refuse_outputs
 from offrank.report import terminal
 from offrank.report.charts import chart_svg
 from offrank.report.document import Answer, Document, Section
+from offrank.running import reproducibility
 
 from .cmip import document as cmip
 from .criteo_checks import document as criteo_checks

@@ -30,12 +30,13 @@ from ..policies.epsilon import EpsilonUniform
 from ..policies.fit import counts, fitted
 from ..policies.uniform import Uniform
 from ..readers.log import period_of
+from ..running import reproducibility
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
 from ..sums.estimate import Caution
 from ..sums.group_by import by_slots
 from ..wording import Option, Wording
-from . import log_checks, reproducibility
+from . import log_checks
 from .counts import Counts
 from .estimates import Estimates
 from .log_pass import Pass

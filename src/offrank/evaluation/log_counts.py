@@ -16,10 +16,10 @@ from ..findings.release import Release
 from ..findings.row import Row
 from ..findings.verdict import Verdict, verdict
 from ..readers.log import period_of
+from ..running import reproducibility
 from ..running.quantities import Quantities
 from ..sums.base import total
 from ..sums.estimate import Interval
-from . import reproducibility
 from .ab_test import ABTest, arms, of_control, of_shares, pair_of
 from .candidates import Rows, beside_log, requested
 from .counts import Counts

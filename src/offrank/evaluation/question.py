@@ -20,10 +20,10 @@ from ..policies.base import Policy
 from ..policies.registry import policy
 from ..readers.log import opened
 from ..running.executors import Executor, Progress
+from ..running.reproducibility import call, written
 from ..wording import Option, Wording
 from .arguments import Estimators, Examination, Target, estimators, examination, fitted_model, refuse_outcome
 from .provenance import NOTHING, Provenance
-from .reproducibility import call, written
 from .result import compared_with
 
 if TYPE_CHECKING:

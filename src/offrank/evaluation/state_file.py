@@ -20,13 +20,13 @@ from ..policies.fit import replaced
 from ..readers.by_file import ByFile, file_name, files_of, first_row, layout_of, without_rows
 from ..readers.files import describe
 from ..readers.log import period_of
+from ..running import reproducibility
 from ..running.identity import digest
 from ..running.quantities import Quantities, Quantity
 from ..running.states import dumps, loads
 from ..sums.base import Fold, total
 from ..sums.fingerprint import Fingerprint
 from ..wording import Option, Wording
-from . import reproducibility
 from .ab_test import OF_STATE
 from .log_counts import LogCounts
 from .log_pass import Pass

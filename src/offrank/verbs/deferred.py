@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from ..clicks import evaluation as click_evaluation
     from ..clicks import model as click_model
     from ..estimators import outcomes as scorecards
-    from ..evaluation import answer, arguments, check_pass, question, reproducibility
+    from ..evaluation import answer, arguments, check_pass, question
     from ..inference import clusters_and_level
     from ..learning import learnt_policy, training
     from ..metrics import click_pages, click_results, cmip_models, graded, measurements, page
     from ..policies import fit, splits
     from ..readers import convert as conversion
+    from ..running import reproducibility
     from ..selection import selected_estimators, selected_models, selector, simulated_selection, strategies
     from ..simulation import judged_queries, simulated, source, worlds
     from ..simulation import rankers as world_rankers

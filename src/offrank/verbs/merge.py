@@ -9,11 +9,11 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import UsageError
-from ..evaluation import reproducibility
 from ..evaluation.estimates import refuse_empty
 from ..evaluation.result import Result
 from ..evaluation.state_file import State, finished, looked_at_daily, merged, well_formed
 from ..language.outputs import inputs_in, refuse_outputs
+from ..running import reproducibility
 from .deferred import sums_table
 
 
