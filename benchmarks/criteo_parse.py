@@ -24,7 +24,7 @@ from rich.table import Table
 
 import offrank
 from offrank.log.source import Needs, Source
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 
 PLAIN_LINES = 100_000
 LITTLE = Needs(frozenset(["clicks", "propensity", "inclusion"]))

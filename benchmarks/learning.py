@@ -35,7 +35,7 @@ from offrank.learning.reductions import passes
 from offrank.learning.regression import Regression
 from offrank.learning.search import Search
 from offrank.policies.logged_probabilities import Logged
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 
 BITS = 20
 

@@ -12,9 +12,9 @@ from offrank import EpsilonUniform
 from offrank.errors import UsageError
 from offrank.policies.logged_probabilities import Logged
 from offrank.running.executors import run
-from offrank.simulation.adverts import AdvertWorld
 from offrank.testing import check_fold
 from offrank_papers import criteo_checks
+from offrank_papers.adverts import AdvertWorld
 from offrank_papers.mixtures import EPSILONS, Mixtures, MixturesFold
 
 WORLD = AdvertWorld(impressions=4_000, contexts=300, seed=5, slots=(1, 3))

@@ -11,8 +11,8 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
-from offrank.simulation.adverts import AdvertWorld
 from offrank_papers import criteo_learning
+from offrank_papers.adverts import AdvertWorld
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from offrank.learning.reductions import Scorer
 from offrank.learning.search import Search, judge_slates
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.logged_probabilities import Logged
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 from tests.learning.worlds import LINEAR, WORLD, examples, prepared, source, store
 
 

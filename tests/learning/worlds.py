@@ -14,7 +14,7 @@ from offrank.learning.examples import Data, Examples, Store
 from offrank.learning.preparation import Preparation, Survey
 from offrank.log.source import Source
 from offrank.policies.logged_probabilities import Logged
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 
 #: methods that learn a linear scorer from impressions one by one
 LINEAR = [name for name, method in METHODS.items() if not issubclass(method, Boosting)]

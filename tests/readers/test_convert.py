@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import offrank
 from offrank.errors import ColumnError, EmptyLogError, LogError, RowError, UsageError
 from offrank.log.source import Needs
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 from tests.cli.commands import call
 from tests.readers.logs import Row, to_long, wide_rows
 from tests.readers.plain import batches, contents

@@ -20,7 +20,7 @@ from offrank.readers import criteo_paper
 from offrank.readers.formats.criteo import PaperTable, category_indices
 from offrank.readers.text import line_blocks
 from offrank.readers.wide import WideLog
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 from tests.readers.plain import batches, plain_rows
 
 # The first impression is public; its other 15 candidate lines are not.

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 import offrank
 from offrank.report.document import Document
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 
 NAMES = (
     *("inspect", "fit", "harvest", "evaluate clicks", "judge", "predict", "select clicks"),

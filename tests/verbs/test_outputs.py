@@ -18,7 +18,7 @@ import pytest
 import offrank
 from offrank.errors import UsageError
 from offrank.policies.linear import Encoding, Model
-from offrank.simulation import AdvertWorld
+from offrank_papers.adverts import AdvertWorld
 from tests.verbs.logs import WORLD, search
 
 READ, THERE = "is an input, so it cannot be written to", "exists already"

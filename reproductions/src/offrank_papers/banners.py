@@ -11,7 +11,8 @@ import numpy as np
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from offrank.log.source import Needs, refuse_unknown_clusters
 from offrank.policies.plackett_luce import PlackettLuce
-from offrank.simulation.shared import one_click
+
+from .single_clicks import one_click
 
 _ROWS = 5_000
 _LARGEST_RELEVANCE = 0.2

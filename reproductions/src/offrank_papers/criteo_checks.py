@@ -14,8 +14,8 @@ from offrank.policies.uniform import Uniform
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Section
 from offrank.running.executors import run
-from offrank.simulation.adverts import AdvertWorld
 from offrank.sums.estimate import Interval
+from offrank_papers.adverts import AdvertWorld
 
 from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times
 from .mixtures import EPSILONS, AtEpsilon, Mixtures, MixturesFold

@@ -27,9 +27,9 @@ from offrank.policies.splits import OneSlot, Split
 from offrank.policies.uniform import Uniform
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Claim, Section
-from offrank.simulation.adverts import AdvertWorld
 from offrank.sums.estimate import Interval
 from offrank.verbs.evaluate import evaluate
+from offrank_papers.adverts import AdvertWorld
 
 from .criteo_checks import holds_truth, logs_of
 from .expectations import Expectations, Run, bars, half_of, same_size, times

@@ -48,7 +48,8 @@ class Release:
     - reasons: why it is not released; otherwise the reasons for care.
 
     Examples:
-        >>> log = offrank.simulation.AdvertWorld(9000, slots=1, sharpness=0.5).source()
+        >>> shown = {"candidates": [0, 1], "features": [[0], [1]], "propensity": 0.5}
+        >>> log = [{**shown, "slate": [row % 2], "clicks": [int(row % 5 < 1 + row % 2)]} for row in range(9000)]
         >>> learnt = offrank.learn(log, "poem", "policy.npz", epochs=2, bits=12)
         >>> learnt.release.released, learnt.release.level
         (True, 0.95)

@@ -1,4 +1,4 @@
-"""Shared parts of the worlds: single clicks per slate, expected clicks of a policy, list columns."""
+"""Shared parts of the worlds: expected clicks of a policy, list columns."""
 
 from __future__ import annotations
 
@@ -10,13 +10,6 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats
 from ..policies.base import Policy, all_items
-
-
-def one_click(chance: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw at most one click per slate [n, k]: slots divide a uniform number, and the rest means no click."""
-    ends = np.cumsum(chance, axis=1)
-    thrown = rng.random((len(chance), 1)) * np.maximum(ends[:, -1:], 1.0)
-    return np.asarray((thrown < ends) & (thrown >= ends - chance))
 
 
 def expected_clicks(policy: Policy, contexts: Contexts, examination: Floats, relevance: Floats) -> Floats:

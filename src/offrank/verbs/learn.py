@@ -74,7 +74,9 @@ def learn(
         LogError: the log breaks a rule, or has no information.
 
     Examples:
-        >>> offrank.learn(offrank.simulation.AdvertWorld(2000, slots=1).source(), "ips", "policy.npz", epochs=1).policy
+        >>> shown = {"candidates": [0, 1], "features": [[0], [1]], "propensity": 0.5}
+        >>> log = [{**shown, "slate": [row % 2], "clicks": [int(row % 5 < 1 + row % 2)]} for row in range(900)]
+        >>> offrank.learn(log, "ips", "policy.npz", epochs=1).policy
         linear('policy.npz', greedy=True)
     """
     splits.check_split(split)

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from ..log.batch import Contexts, Floats, Integers, SparseFeatures
-from ..readers.formats.criteo import category_indices
+from offrank.log.batch import Contexts, Floats, Integers, SparseFeatures
+from offrank.readers.formats.criteo import category_indices
 
 # Number of values of features 4, 6, 7, 8, 9, 10 (user and place; 1, 2, 3 and 5 identify the banner).
 _USER = {4: 20, 6: 4, 7: 30, 8: 100, 9: 40, 10: 3}

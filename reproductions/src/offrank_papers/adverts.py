@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..log.batch import Floats, Integers
-from ..policies.base import Policy
-from ..policies.plackett_luce import PlackettLuce
-from ..readers.tables import Piece
-from ..readers.wide import WideLog
+from offrank.log.batch import Floats, Integers
+from offrank.policies.base import Policy
+from offrank.policies.plackett_luce import PlackettLuce
+from offrank.readers.tables import Piece
+from offrank.readers.wide import WideLog
+from offrank.simulation.shared import expected_clicks, list_column
+
 from .advert_pools import Pool, rank_examination
-from .shared import expected_clicks, list_column, one_click
+from .single_clicks import one_click
 
 _PART_ROWS = 10_000
 _UNCLICKED_KEPT = 0.1

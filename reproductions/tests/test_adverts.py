@@ -10,8 +10,8 @@ import pytest
 import offrank
 from offrank import EpsilonUniform, PlackettLuce, Uniform
 from offrank.policies.base import Policy
-from offrank.simulation.advert_pools import rank_examination
-from offrank.simulation.adverts import AdvertWorld
+from offrank_papers.advert_pools import rank_examination
+from offrank_papers.adverts import AdvertWorld
 
 SMALL = AdvertWorld(impressions=12_000, slots=(1, 2), contexts=300, seed=3)
 POLICIES = [PlackettLuce("old_score"), Uniform(), EpsilonUniform(PlackettLuce("old_score"), 0.3)]
