@@ -10,6 +10,9 @@ from ..checks.propensities import SlotsRow
 from ..checks.rows import RankRow
 from ..findings.row import ModelEvidence
 from ..frames import FLAT
+from ..log.source import Source
+from ..readers.log import period_of
+from ..running import reproducibility
 from ..sums.estimate import Caution, Interval, Severity
 from ..sums.histogram import Histogram
 from .ab_test import ABTest
@@ -196,3 +199,19 @@ class ResultMetadata:
     def anytime(self) -> bool:
         """Whether the intervals hold at every look."""
         return self.interval == "anytime"
+
+
+def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, Any]:
+    """Return what `to_dict` holds besides the numbers."""
+    made = {"versions": reproducibility.versions(), "created": reproducibility.now()}
+    where = log if isinstance(log, str) else log.describe()
+    days = None if isinstance(log, str) else period_of(log)
+    return {
+        "schema": 1,
+        "kind": kind,
+        "title": title,
+        "log": where,
+        **({"period": days} if days else {}),
+        **more,
+        **made,
+    }

@@ -1,4 +1,4 @@
-"""What every result says of its making: facts, versions, the time, and the call that repeats it."""
+"""What every result says of its making: versions, the time, and the call that repeats it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from os import PathLike, fspath
 from typing import Any
 
 from ..language.argument import plain_argument
-from ..log.source import Source
-from ..readers.log import period_of
 
 
 def versions() -> dict[str, str]:
@@ -47,19 +45,3 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "not installed"
-
-
-def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, Any]:
-    """Return what `to_dict` holds besides the numbers."""
-    made = {"versions": versions(), "created": now()}
-    where = log if isinstance(log, str) else log.describe()
-    days = None if isinstance(log, str) else period_of(log)
-    return {
-        "schema": 1,
-        "kind": kind,
-        "title": title,
-        "log": where,
-        **({"period": days} if days else {}),
-        **more,
-        **made,
-    }

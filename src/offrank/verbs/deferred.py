@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..clicks import evaluation as click_evaluation
     from ..clicks import model as click_model
     from ..estimators import outcomes as scorecards
-    from ..evaluation import answer, arguments, check_pass, question
+    from ..evaluation import answer, arguments, check_pass, metadata, question
     from ..inference import clusters_and_level
     from ..learning import learnt_policy, training
     from ..metrics import click_pages, click_results, cmip_models, graded, measurements, page

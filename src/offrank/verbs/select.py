@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UsageError
 from ..language.argument import plain_argument
 from ..language.from_text import CANDIDATE_ESTIMATORS
-from .deferred import arguments, policies, reproducibility, selected_estimators, simulated_selection
+from .deferred import arguments, metadata, policies, reproducibility, selected_estimators, simulated_selection
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination
@@ -81,5 +81,5 @@ def select_estimators(
     }
     call = reproducibility.call(select_estimators, reproducibility.written(log), {"columns": columns or None, **asked})
     title = f"Which estimator for {wanted!r}?"
-    facts = reproducibility.facts("estimator-selection", title, source, **plain_argument(asked), command=call)
+    facts = metadata.facts("estimator-selection", title, source, **plain_argument(asked), command=call)
     return selected_estimators.SelectedEstimators(choice, simulated, facts=facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..deferred import arguments, click_evaluation, click_pages, given_models, graded, reproducibility
+from ..deferred import arguments, click_evaluation, click_pages, given_models, graded, metadata
 
 if TYPE_CHECKING:
     from ...clicks.given_models import Models
@@ -69,7 +69,7 @@ def evaluate_clicks(
     elsewhere = None if away is None else click_evaluation.evaluate_models(found, away, **how)
     read = None if fold is None else fold.read(source, executor, progress)
     ranked = None if read is None else read.ndcg(confidence)
-    made = reproducibility.facts(
+    made = metadata.facts(
         "clicks",
         f"Click models on {source.describe()}",
         source,

@@ -12,7 +12,7 @@ from ...errors import UsageError
 from ...language import Say, silent
 from ...language.argument import interval_level
 from ...language.outputs import refuse_outputs
-from ..deferred import arguments, click_model, click_results, documents, reproducibility
+from ..deferred import arguments, click_model, click_results, documents, metadata
 
 if TYPE_CHECKING:
     from ...clicks.model import ClickModel
@@ -68,5 +68,5 @@ def fit_clicks(
     documents.grouping(source, by)  # report missing columns before reading anything
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path, overwrite)
-    made = reproducibility.facts("click-model", f"{kind!r}, fitted to {source.describe()}", source, spelling=repr(kind))
+    made = metadata.facts("click-model", f"{kind!r}, fitted to {source.describe()}", source, spelling=repr(kind))
     return click_results.ClickFit(fitted, str(path), confidence, facts=made)

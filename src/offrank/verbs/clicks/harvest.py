@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...language.argument import seed_number
-from ..deferred import arguments, click_results, harvesting, reproducibility
+from ..deferred import arguments, click_results, harvesting, metadata
 
 if TYPE_CHECKING:
     from ...clicks.harvesting import Method, Weigh
@@ -62,4 +62,4 @@ def harvest_clicks(
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
     found = harvesting.harvest(source, method, **how)
     title = f"Examination of each rank of {source.describe()}"
-    return click_results.Curve(found, facts=reproducibility.facts("examination", title, source, **given))
+    return click_results.Curve(found, facts=metadata.facts("examination", title, source, **given))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...language.argument import seed_number
 from ...language.from_text import GRADES
 from ...language.outputs import refuse_outputs
-from ..deferred import click_results, frames, given_models, reproducibility
+from ..deferred import click_results, frames, given_models, metadata
 
 if TYPE_CHECKING:
     from ...metrics.click_results import ClickJudgements
@@ -56,5 +56,5 @@ def judge_clicks(
     if path is not None:
         frames.write_table(path, found.to_arrow().combine_chunks().to_batches())
     title = f"Judgements by {fitted!r}, fitted to {fitted.source}"
-    made = reproducibility.facts("click-judgements", title, fitted.source, model=name, seed=seed)
+    made = metadata.facts("click-judgements", title, fitted.source, model=name, seed=seed)
     return click_results.ClickJudgements(fitted, found, None if path is None else str(path), facts=made)

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ...language.outputs import refuse_outputs
-from ..deferred import arguments, click_results, frames, given_models, reproducibility
+from ..deferred import arguments, click_results, frames, given_models, metadata
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,5 +61,5 @@ def predict_clicks(
 
     rows = frames.write_table(path, summed())
     title = f"Predictions of {fitted!r} for {source.describe()}"
-    made = reproducibility.facts("click-predictions", title, source, model=name)
+    made = metadata.facts("click-predictions", title, source, model=name)
     return click_results.PredictedClicks(fitted, str(path), rows, total[0] / rows, facts=made)

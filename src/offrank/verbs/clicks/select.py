@@ -13,8 +13,8 @@ from ..deferred import (
     cmip_models,
     given_models,
     graded,
+    metadata,
     policies,
-    reproducibility,
     selected_models,
     strategies,
 )
@@ -99,7 +99,5 @@ def select_clicks(
     cautions = selected_models.cautions_about(found, here, cmip, counted=policy is None)
     asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
     title, sessions = f"Which click model is best on {source.describe()}?", next(iter(here.values())).sessions
-    made = reproducibility.facts(
-        "click-selection", title, source, **grades.counted(grades_by), sessions=sessions, **asked
-    )
+    made = metadata.facts("click-selection", title, source, **grades.counted(grades_by), sessions=sessions, **asked)
     return selected_models.chosen_model(strategy, here, grades.ndcg(confidence), cmip, cautions, seen, made)
