@@ -203,7 +203,7 @@ def learnt(log: Any, made: Any, clusters: tuple[str, ...] = ()) -> ClickHalves:
 def test_each_half_is_judged_by_what_the_other_taught() -> None:
     log = sorted_log(400, user=lambda rng, rows: rng.integers(40, size=rows))
     halves = learnt(log, estimator("weights(pbm)"), ("query", "user"))
-    assert halves.key == "user"
+    assert halves.rows.key == "user"
     (batch,) = (one for part in [read_log(log).select(halves.needs())] for one in part.batches(0))
     parts = list(halves.parts(batch))
     assert sorted(np.concatenate([rows for rows, _ in parts]).tolist()) == list(range(400))

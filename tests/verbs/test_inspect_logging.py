@@ -348,3 +348,11 @@ def test_a_policy_that_is_said_counts_where_the_log_does_not_contradict_it() -> 
     short = offrank.inspect(drawn.log("plackett_luce", rows=4000), logging="plackett_luce(old, temperature=1.01)")
     assert short.logging.confirmed
     assert "if the slates were drawn with plackett_luce(old, temperature=1.01)" in " ".join(str(short).split())
+
+
+def test_a_column_called_as_a_gap_of_a_text_is_named(tmp_path: Path) -> None:
+    """Slates fit a policy that sorts, and a column of propensities says otherwise."""
+    rows = {"impression": [1, 1, 2, 2, 2, 2], "item": [46, 13, 13, 24, 46, 11], "position": [1, None, 4, 2, 1, 3]}
+    table = pa.table({**rows, "{}": [1.0, 1.0, 0.125, 0.125, 0.125, 0.125]})
+    page = str(offrank.inspect(table, {"propensity": "{}"})).replace("\n", " ")
+    assert "remove the column {} from the table, which says otherwise" in page

@@ -108,8 +108,9 @@ class ClickWeights(Weighted):
 
     def weigh(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         weight, control = np.zeros(batch.slates.shape), np.zeros(batch.slates.shape)
+        every = self.model.keyed(batch) if isinstance(self.model, ClickHalves) else batch
         for rows, fitted in self._parts(batch):
-            here = batch if len(rows) == len(batch) else batch.take(rows)
+            here = every if len(rows) == len(batch) else every.take(rows)
             wanted = item_clicks(fitted, target.policy, here, self.draws)
             shown = fitted.click_probs(here.contexts, here.slates)
             found = _on_items(shown, here)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import NoOverlapError
 from ..estimators.family import Family, family
+from ..inference.clusters_and_level import IntervalSpec
 from ..language.outputs import inputs_in, refuse_outputs
 from ..language.registry import Later
 from ..log.batch import RunCache
@@ -139,7 +139,7 @@ def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass
     if plan.logging.rankers is not None:
         refuse_arm_targets(plan.logging, plan.targets.values())
     if any(parts_of((*plan.targets.values(), plan.logging, *plan.estimators), Fits)):
-        plan = _learnt(plan, question, source, spec.columns)
+        plan = _learnt(plan, question, source, spec)
     families: dict[str, Family] = {}
     picks: dict[str, dict[str, Pick]] = {}
     for one in plan.estimators:
@@ -154,15 +154,16 @@ def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass
     return job if question.scorecard is None else replace(job, scorecard=question.scorecard)
 
 
-def _learnt(plan: Plan, question: Question, source: Source, clusters: Sequence[str]) -> Plan:
-    """Return the plan with the policies and models that are learnt from the log. clusters: of dependent rows."""
+def _learnt(plan: Plan, question: Question, source: Source, spec: IntervalSpec) -> Plan:
+    """Return the plan with the policies and models that are learnt from the log."""
     executor, progress, trained = question.executor, question.progress, plan.trained
     targets = {name: fitted(policy, source, executor) for name, policy in plan.targets.items()}
     logging = fitted(plan.logging, source, executor)
     if not counts(logging):  # else they are counted alike
         shown = frozenset(one for name, one in targets.items() if counts(one) and one is not plan.targets[name])
         trained = replace(trained, shown=shown)
-    models = fitting.fit_models(plan.estimators, source, executor, progress, clusters)
+    told = spec.with_rows_of(source, plan.logging).told
+    models = fitting.fit_models(plan.estimators, source, executor, progress, spec.columns, told)
     return replace(plan, targets=targets, logging=logging, estimators=models, trained=trained)
 
 

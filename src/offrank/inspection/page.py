@@ -204,8 +204,9 @@ def _confirming(found: Inspection) -> Iterator[str]:
         written = " and ".join(f"`{one.name}`" for one in found.columns if one.use in found.written)
         yield Wording(
             "The shown slates fit {}. If you know that this policy generated them, remove the column "
-            f"{written} from the table, which says otherwise, and confirm it with {{}}.",
+            "{} from the table, which says otherwise, and confirm it with {}.",
             repr(fits[0]),
+            written,
             Option("logging", repr(fits[0])),
         )
     if by.status == "unknown" and by.policy is None and by.randomness.state == "random":

@@ -102,7 +102,8 @@ def select_and_simulate(
 ) -> tuple[SelectedEstimator, SimulatedSelection]:
     """Choose an estimator, and see how often such a choice is right. worlds: simulated logs of each kind of users."""
     spec = IntervalSpec("normal", cluster=cluster).with_clusters_of(source)
-    learnt = tuple(fit_models(candidates, source, executor, progress, spec.columns))
+    told = spec.with_rows_of(source, logging).told
+    learnt = tuple(fit_models(candidates, source, executor, progress, spec.columns, told))
     drawn, wanted = (fitted(one, source, executor) for one in (logging, target))
     sample = CONTEXTS if worlds else 0
     selector = EstimatorSelector(source, drawn, curve, spec, learnt, executor, progress, sample=sample)
