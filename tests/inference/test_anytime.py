@@ -119,7 +119,7 @@ def test_parts_of_a_log_without_days_are_merged_as_one_look(tmp_path: Path) -> N
     assert offrank.merge(days(tmp_path, time=False)).metadata.interval == "studentised"
 
 
-def test_a_picture_of_days_says_when_it_was_decided() -> None:
+def test_a_picture_of_days_says_when_it_was_decided(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     slate = rng.permuted(np.tile(np.arange(4), (10_000, 1)), axis=1)
     clicks = rng.random(slate.shape) < 0.5 / (1 + slate) / (1 + np.arange(4))
@@ -130,4 +130,14 @@ def test_a_picture_of_days_says_when_it_was_decided() -> None:
     ends = {day: each["snips"].difference.low for day, each in found.cumulative.items()}
     first = next(day for day, low in ends.items() if low > 0)
     assert f"These intervals hold at every look: decided by {first}." in " ".join(str(found).split())
+    once = offrank.evaluate(rows, **question)
+    assert (found.at_one_look.keys(), once.at_one_look) == (found.cumulative.keys(), {})
+    for name, each in found.at_one_look.items():
+        assert each["snips"].difference == once.cumulative[name]["snips"].difference
+    [drawn] = [one.forests[1] for one in found.to_document().sections if len(one.forests) == 2]
+    assert "thick: at one look alone" in drawn.title
+    for row in drawn.rows:
+        assert row.span.low < row.inner.low < row.inner.high < row.span.high
+    found.save_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text().count('class="interval inner"') == len(found.cumulative)
     assert "An interval holds at one look" in str(offrank.evaluate(rows, **question))

@@ -154,6 +154,7 @@ class ResultData(EstimatesByGroup):
     comparisons: tuple[Difference, ...] = ()
     winner: str | None = None
     cumulative: Mapping[str, Estimates] = field(default_factory=dict)
+    at_one_look: Mapping[str, Estimates] = field(default_factory=dict)
     outcomes: Mapping[str, Self] = field(default_factory=dict)
     guardrails: tuple[Guarded, ...] = ()
 

@@ -157,6 +157,19 @@ class LogCounts:
     @cached_property
     def cumulative(self) -> dict[str, Estimates]:
         """Return the estimates of all rows up to and with each of some days, if the groups are days."""
+        return self._cumulative(self.job)
+
+    @cached_property
+    def at_one_look(self) -> dict[str, Estimates]:
+        """Return the same with the intervals of one look, where those hold at every look."""
+        spec = self.job.spec
+        return (
+            {}
+            if spec.level <= spec.confidence
+            else self._cumulative(replace(self.job, spec=spec.of_kind("studentised")))
+        )
+
+    def _cumulative(self, job: Pass) -> dict[str, Estimates]:
         if not are_days(self.groups):
             return {}
         found, state = dict[str, Estimates](), None
@@ -166,7 +179,7 @@ class LogCounts:
         for name in days:
             state = total(state, self.groups[name])  # the results of these folds are their parts
             if name in shown:
-                found[name] = requested_estimates(self.job.rows(self.job.counts(state, **known), len(shown)))
+                found[name] = requested_estimates(job.rows(job.counts(state, **known), len(shown)))
         return found
 
     def _verdict(self, target: str) -> Verdict | None:
@@ -189,6 +202,7 @@ class LogCounts:
             about_log=about_log,
             verdicts=verdicts,
             cumulative=self.cumulative if self.groups else {},
+            at_one_look=self.at_one_look if self.groups else {},
             outcomes={name: one.result() for name, one in self.outcomes.items()} if self.outcomes else {},
             reduced=self,
         )

@@ -67,6 +67,7 @@ class Result(Printed, ResultData):
         comparisons: of `compare`, whether one target earns more than another.
         winner: who earns more than all others.
         cumulative: where groups are days, the estimates of all rows up to and with each of at most 14 days.
+        at_one_look: the same with the intervals of one look, where those of `cumulative` hold at every look.
         outcomes: by name, the same for each outcome beside the reward.
         guardrails: what is shown of each, for each decision.
         reduced: the part of the log that is kept for other levels and for differences.

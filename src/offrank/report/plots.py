@@ -66,7 +66,7 @@ class ForestRow:
     """A row of a forest plot: an interval, its label, and the text beside and below it.
 
     light: a decision (better, worse, ...) or a status (ok, warning, serious), which colours its mark. logged: the
-    logged mean there. severity: how far to doubt it.
+    logged mean there. severity: how far to doubt it. inner: a narrower interval of it, drawn as its thick part.
     """
 
     label: str
@@ -77,6 +77,7 @@ class ForestRow:
     truth: float | None = None
     logged: float | None = None
     severity: str = "ok"
+    inner: Span = NOTHING
 
     @property
     def summary(self) -> str:

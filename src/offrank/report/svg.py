@@ -213,10 +213,11 @@ def _marks(plot: Forest, row: ForestRow, lane: _Lane) -> str:
         drawn += f'<rect class="bar" x="{lane.across(0)}" y="-6" width="{lane.length(value)}" height="12"/>'
     if span.low is not None and span.high is not None:
         low, high = axis.position(span.low), axis.position(span.high)
-        ends = f'x1="{lane.across(_inside(low))}" x2="{lane.across(_inside(high))}"'
-        drawn += f'<line class="interval" {ends} y1="0" y2="0"/>'
+        drawn += _line("interval", lane, low, high)
         drawn += _end(lane, low, low < 0, -1) if low <= 1 else ""
         drawn += _end(lane, high, high > 1, 1) if high >= 0 else ""
+        if row.inner.low is not None and row.inner.high is not None:
+            drawn += _line("interval inner", lane, axis.position(row.inner.low), axis.position(row.inner.high))
     elif value != _inside(value):
         drawn += _end(lane, value, True, 1 if value > 1 else -1)
     if row.logged is not None and 0 <= axis.position(row.logged) <= 1:
@@ -227,6 +228,10 @@ def _marks(plot: Forest, row: ForestRow, lane: _Lane) -> str:
     if row.truth is not None and 0 <= axis.position(row.truth) <= 1:
         drawn += lane.at(axis.position(row.truth), '<path class="truth" d="M0 5 5 12-5 12Z"/>')
     return lane.centred(drawn)
+
+
+def _line(kind: str, lane: _Lane, low: float, high: float) -> str:
+    return f'<line class="{kind}" x1="{lane.across(_inside(low))}" x2="{lane.across(_inside(high))}" y1="0" y2="0"/>'
 
 
 def _end(lane: _Lane, position: float, cut: bool, side: int) -> str:

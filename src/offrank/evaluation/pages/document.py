@@ -18,7 +18,7 @@ _AMOUNTS = {
     *("metadata", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
     *("clip_path", "window_path", "bounds", "lower", "upper", "difference_lower", "difference_upper"),
     *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
-    "cumulative",
+    *("cumulative", "at_one_look"),
 }
 """Fields that hold amounts in the unit of the log."""
 _NUMBERS = re.compile(r"([0-9]+)")

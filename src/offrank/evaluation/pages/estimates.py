@@ -109,9 +109,11 @@ def cumulative_forest(found: ResultData, target: str) -> Forest:
     for day, each in found.cumulative.items():
         one = each.of(target)[estimator]
         change = Span.of(getattr(one, "difference", None))
-        label = f"to {day[:10]}"
-        rows.append(ForestRow(label, change, refusal(one) or change.text(signed=True), severity=severity(one)))
-    title = f"{target} against what was logged, of all days up to each ({estimator})"
+        once = found.at_one_look[day].of(target)[estimator] if found.at_one_look else None
+        text, inner = refusal(one) or change.text(signed=True), Span.of(getattr(once, "difference", None))
+        rows.append(ForestRow(f"to {day[:10]}", change, text, severity=severity(one), inner=inner))
+    thick = "; thick: at one look alone" if found.at_one_look else ""
+    title = f"{target} against what was logged, of all days up to each ({estimator}{thick})"
     return Forest(title, tuple(rows), 0.0, "no difference", better="right")
 
 
