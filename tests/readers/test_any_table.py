@@ -25,6 +25,7 @@ from benchmarks._strangers import (
     written,
 )
 from offrank.errors import ColumnError
+from offrank.log.source import Needs
 from offrank.readers.description import Description
 from offrank.readers.long import LongLog
 from offrank.readers.wide import WideLog
@@ -249,3 +250,13 @@ def test_text_files_have_the_same_roles(click: str, tmp_path: Path) -> None:
     log, found = read(tmp_path / "log.csv")
     assert columns_of(found) == roles(form)
     assert answers(log) == pytest.approx(answers(rows), rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "earned"), [([1, 1, 0, 0], [1.0, 0.0]), ([1, 0, 0, 0], [1.0, 0.0]), ([1, 1, 1, 0], [2.0, 1.0])]
+)
+def test_a_reward_beside_an_item_of_another_name_is_that_of_the_list(rewards: list[int], earned: list[float]) -> None:
+    """It has one value in all rows of a list, as in a log of our names; where rows of a list differ, it is of items."""
+    table = pa.table({"impression": [1, 1, 2, 2], "product": [5, 7, 7, 5], "position": [1, 2, 1, 2], "reward": rewards})
+    source = offrank.read_log(table, {"item": "product"}).select(Needs(frozenset(["reward"])))
+    assert np.concatenate([batch.reward for batch in source.batches(0)]).tolist() == earned
