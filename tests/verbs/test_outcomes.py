@@ -57,6 +57,24 @@ def test_another_column_is_decided_as_if_it_were_the_reward(cluster: str | None)
     assert both.outcomes["paid"].at(0.8).verdict == alone.at(0.8).verdict
 
 
+@pytest.mark.parametrize("interval", ["studentised", "bootstrap"])
+def test_groups_of_an_outcome_are_those_of_that_reward(interval: str) -> None:
+    made = logged()
+    made |= {"day": [f"2026-09-0{1 + row * 3 // ROWS}" for row in range(ROWS)]}
+    how = {"by": "day", "interval": interval, "replicates": 50}
+    found = evaluated(made, outcomes=["paid", "orders / clicks"], **how)
+    alone, plain = evaluated(made, columns={"reward": "paid"}, **how), evaluated(made, **how)
+    assert found.outcomes["paid"].groups == alone.groups
+    assert found.outcomes["paid"].cumulative == alone.cumulative
+    assert found.groups == plain.groups
+    made = {name: values[: ROWS // 3] for name, values in made.items()}
+    first = evaluated(made, outcomes="orders / clicks").outcomes["orders / clicks"]["snips"]
+    assert found.outcomes["orders / clicks"].groups["2026-09-01"]["snips"].value == pytest.approx(
+        first.value, rel=1e-12
+    )
+    assert {row["group"] for row in found.to_dict()["outcomes"]["paid"]["estimates"]} == {None, *found.groups}
+
+
 def test_the_reward_is_decided_as_if_nothing_stood_beside_it() -> None:
     made = logged()
     one, other = evaluated(made), evaluated(made, outcomes=["paid", "orders / clicks"], guardrails="paid > -1%")

@@ -181,7 +181,8 @@ class ResultData(EstimatesByGroup):
 
     def _decided(self) -> dict[str, Any]:
         """Return what is decided of an outcome beside the reward, as plain values."""
-        return {"unit": self.metadata.unit} | {name: verdict_row(one) for name, one in self.decisions.items()}
+        found = {"unit": self.metadata.unit} | {name: verdict_row(one) for name, one in self.decisions.items()}
+        return found | ({"estimates": self._rows({})} if self.groups else {})
 
     @property
     def trustworthy(self) -> bool:

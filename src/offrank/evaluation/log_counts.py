@@ -107,9 +107,10 @@ class LogCounts:
             places = self.job.layout.places
             designs = tuple(designs[places[pair.target, pair.estimator].number] for pair in job.layout.pairs)
         known = {**self.known, "facts": replace(self.known["facts"], rewards=True)}
-        none: dict[str, Any] = {}
-        read = self.impressions, self.where
-        return LogCounts(job, terms["whole"], none, known, designs, *read, none, None, self.copies)
+        groups = terms["groups"].by_name if job.by else {}
+        return LogCounts(
+            job, terms["whole"], groups, known, designs, self.impressions, self.where, {}, None, self.copies
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed

@@ -100,7 +100,6 @@ class Pass:
             self,
             estimators=found,
             references=() if ratio else tuple(filter(outcome.weighed_by, self.references)),
-            by=None,
             picks={},
             control=None if ratio else self.control,
             history=None,
@@ -211,7 +210,7 @@ class Pass:
         folds = self.number_folds(source, asked.needs, asked.cache, page=True)
         asked.add(*(Quantity(name, fold) for name, fold in folds.items()))
         for one in self.scorecard.outcomes if self.scorecard else ():
-            fold = self.for_outcome(one).terms(page=False)
+            fold = self.for_outcome(one).terms(None if self.by is None else by_column(self.by), page=False)
             asked.add(Quantity(one.sums, outcomes.OutcomeFold(**vars(fold), outcome=one)))
         asked.add(*log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares))
         asked.add(Quantity("ties", TiesFold(tuple(one for one in self.layout.targets if one.sorts))))
