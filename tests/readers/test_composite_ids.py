@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import ColumnError, RowError
+from offrank.errors import ColumnError, LogError, RowError
 from tests.cli.commands import call
 
 LISTS, SLOTS = 120, 4
@@ -107,3 +107,16 @@ def test_what_repeats_is_no_id() -> None:
     holes = [{**one, "ts": None if at == 7 else one["ts"]} for at, one in enumerate(rows("session and time"))]
     with pytest.raises(RowError, match="null"):
         offrank.evaluate(holes, "uniform", "uniform", "snips", columns={"impression": "session+ts"})
+
+
+def test_a_column_of_which_a_text_is_not_utf_8_makes_no_lists(tmp_path: Path) -> None:
+    lines = [
+        ",".join([*map(str, one.values()), f"q{at // SLOTS % 9}"])
+        for at, one in enumerate(rows("session and a number"))
+    ]
+    text = "\n".join(["session,search_no,item,position,click,query", *lines]).encode()
+    (tmp_path / "log.csv").write_bytes(text)
+    offrank.evaluate(tmp_path / "log.csv", "uniform", "uniform", "ips")
+    (tmp_path / "log.csv").write_bytes(text.replace(b",q3\n", b",q\xa2\n", 1))
+    with pytest.raises(LogError, match=r"line 14, row 12 .*column 'query', .*its bytes are not UTF-8"):
+        offrank.evaluate(tmp_path / "log.csv", "uniform", "uniform", "ips")

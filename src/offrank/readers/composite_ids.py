@@ -82,8 +82,9 @@ def ids_together(rows: pa.Table) -> list[str]:
         name for name, one in columns.items() if names.closeness("position", name) >= 2 and len(one.positions) > 0
     ]
     roles = ("impression", "session", "user", "query", "time")
-    apart = (name for name in columns if of_pages(name) or any(names.closeness(role, name) >= 2 for role in roles))
-    able = [name for name in apart if name not in places][:_PARTS_TRIED]
+    apart = [name for name in columns if of_pages(name) or any(names.closeness(role, name) >= 2 for role in roles)]
+    bytes_in = [name for name in apart if pa.types.is_binary(columns[name].data.type)]  # texts that are not UTF-8
+    able = [name for name in apart if name not in {*places, *bytes_in}][:_PARTS_TRIED]
     for size in (2, 3):
         found: dict[bytes, str] = {}
         for parts in combinations(able, size):
