@@ -19,7 +19,7 @@ def model(seed: int = 3, ranks: int = SLOTS) -> ClickHistory:
     looks = -0.2 * rng.random((shape.ranks, shape.away + 1)) - 0.1
     trust, lost = 0.02 + 0.05 * rng.random(shape.ranks), 0.1 + 0.3 * rng.random(shape.ranks)
     looks[0], trust[0], lost[0] = 0, np.exp(-50), 0
-    theta = np.concatenate([rng.normal(-1, 0.5, DOCUMENTS), looks.ravel(), np.log(trust), lost, [0.6]])
+    theta = np.concatenate([rng.normal(-1, 0.5, DOCUMENTS), looks.ravel(), np.log(trust), lost, [0.6, 0.4]])
     return ClickHistory(shape, theta, np.ones(len(theta), np.bool_), 0.3)
 
 
@@ -27,15 +27,16 @@ def chance(made: ClickHistory, items: np.ndarray, clicks: tuple[int, ...]) -> fl
     """The probability of a pattern of clicks, as the documentation of the model says."""
     documents, ranks, away = made.shape
     looks = made.theta[documents:][: ranks * (away + 1)].reshape(ranks, away + 1)
-    trust, lost = made.theta[documents + ranks * (away + 1) : -1].reshape(2, ranks)
+    trust, lost = made.theta[documents + ranks * (away + 1) : -2].reshape(2, ranks)
     attracts, found = 1 / (1 + np.exp(-made.theta[:documents])), 1.0
     for rank, clicked in enumerate(clicks):
         above = [one for one in range(rank) if clicks[one]]
         last = above[-1] if above else -1
         row, distance = min(rank, ranks - 1), min(rank - last, away) if above else 0
         passed = attracts[items[last + 1 : rank]].sum()
-        satisfied = made.theta[-1] * attracts[items[last]] if above else 0.0
-        e = np.exp(looks[row, distance] - lost[row] * passed - satisfied)
+        satisfied = made.theta[-2] * attracts[items[last]] if above else 0.0
+        compared = made.theta[-1] * attracts[items[rank + 1]] if rank + 1 < len(items) else 0.0
+        e = np.exp(looks[row, distance] - lost[row] * passed - satisfied - compared)
         one = e * (attracts[items[rank]] + np.exp(trust[row]))
         one = one if one < 0.9 else 1 - 0.1 * np.exp((0.9 - one) / 0.1)
         found *= one if clicked else 1 - one
@@ -148,8 +149,16 @@ def test_the_first_rank_is_the_measure_of_all_others() -> None:
     found = click_history(sessions(model()), DOCUMENTS)
     documents, ranks, away = found.shape
     behaviour = found.theta[documents:]
-    looks, (trust, lost) = behaviour[: away + 1], behaviour[ranks * (away + 1) : -1].reshape(2, ranks)
+    looks, (trust, lost) = behaviour[: away + 1], behaviour[ranks * (away + 1) : -2].reshape(2, ranks)
     assert not looks.any()
     assert np.exp(trust[0]) < 1e-20
     assert lost[0] == 0
     assert not found.free[documents : documents + away + 1].any()
+
+
+def test_whether_users_compare_is_learnt_where_it_is_asked_for() -> None:
+    some = sessions(model(), 4000)
+    asked, plain = (click_history(some, DOCUMENTS, compares=one) for one in (True, False))
+    assert (asked.free[-1], plain.free[-1], plain.theta[-1]) == (True, False, 0.0)
+    assert asked.theta[-1] == pytest.approx(0.4, abs=0.25)
+    assert asked.log_likelihood(some)[0] > plain.log_likelihood(some)[0]

@@ -9,6 +9,7 @@ from typing import Any
 from offrank.findings.assumptions import (
     CurveEvidence,
     DisagreementEvidence,
+    GuessedEvidence,
     SelectedMemberEvidence,
     SelectorEvidence,
     SupportEvidence,
@@ -278,6 +279,10 @@ CASES = [
     Case("support", SupportEvidence(shares=(0.01, 0.05)), "warning"),
     Case("support", SupportEvidence(shares=(0.01, 0.0501)), "serious"),
     Case("support", SupportEvidence(shares=(1.0,), asked=False), "warning"),
+    Case("guessed-items", GuessedEvidence(shares={"a": 0.0, "b": 0.01}), None),
+    Case("guessed-items", GuessedEvidence(shares={"a": 0.0, "b": 0.0101}), "warning"),
+    Case("guessed-items", GuessedEvidence(shares={"a": 0.25, "b": 0.0}), "warning"),
+    Case("guessed-items", GuessedEvidence(shares={"a": 0.2501, "b": 0.0}), "serious"),
     Case("skipped", SkippedEvidence(rule="null", count=1), "warning"),
     Case("skipped", SkippedEvidence(rule="no-table", count=1, files=("README",)), "note"),
     Case("skipped", SkippedEvidence(), None),

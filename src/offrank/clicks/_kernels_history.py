@@ -25,12 +25,14 @@ def _chance(theta, attraction, shape, items, rank, last, at, by):
     cell = documents + row * (away + 1) + (min(rank - last, away) if last >= 0 else 0)
     trusted = documents + ranks * (away + 1) + row
     lost, satisfied = trusted + ranks, documents + ranks * (away + 1) + 2 * ranks
+    compared = satisfied + 1
     passed = 0.0
     for above in range(last + 1, rank):
         passed += attraction[items[above]]
     own, clicked = attraction[items[rank]], attraction[items[last]] if last >= 0 else 0.0
+    below = attraction[items[rank + 1]] if rank + 1 < len(items) and items[rank + 1] >= 0 else 0.0
     trust = np.exp(theta[trusted])
-    looks = np.exp(theta[cell] - theta[lost] * passed - theta[satisfied] * clicked)
+    looks = np.exp(theta[cell] - theta[lost] * passed - theta[satisfied] * clicked - theta[compared] * below)
     found = looks * (own + trust)
     at[0], by[0] = items[rank], looks * own * (1 - own)
     at[1], by[1] = trusted, looks * trust
@@ -45,6 +47,10 @@ def _chance(theta, attraction, shape, items, rank, last, at, by):
         at[count], by[count] = satisfied, -found * clicked
         at[count + 1], by[count + 1] = items[last], -found * theta[satisfied] * clicked * (1 - clicked)
         count += 2
+    if below > 0:
+        at[count], by[count] = compared, -found * below
+        at[count + 1], by[count + 1] = items[rank + 1], -found * theta[compared] * below * (1 - below)
+        count += 2
     if found > BENDS:
         slope = np.exp((BENDS - found) / (1 - BENDS))
         for one in range(count):
@@ -57,7 +63,7 @@ def _chance(theta, attraction, shape, items, rank, last, at, by):
 def log_likelihoods(theta, attraction, shape, lists, clicks, weight, gradient):
     """The log-likelihood of sessions that count `weight` times each; adds its gradient to `gradient`."""
     found, (n, k) = 0.0, lists.shape
-    at, by = np.empty(k + 6, np.int64), np.empty(k + 6)
+    at, by = np.empty(k + 8, np.int64), np.empty(k + 8)
     for row in range(n):
         last = -1
         for rank in range(k):
@@ -78,7 +84,7 @@ def log_likelihoods(theta, attraction, shape, lists, clicks, weight, gradient):
 def information_times(theta, attraction, shape, lists, clicks, weight, vector, found, diagonal):
     """Add Fisher's information, given the clicks above, times a vector to `found`, and its diagonal to `diagonal`."""
     n, k = lists.shape
-    at, by = np.empty(k + 6, np.int64), np.empty(k + 6)
+    at, by = np.empty(k + 8, np.int64), np.empty(k + 8)
     for row in range(n):
         last = -1
         for rank in range(k):
@@ -99,7 +105,7 @@ def information_times(theta, attraction, shape, lists, clicks, weight, vector, f
 def scores_along(theta, attraction, shape, lists, clicks, directions, found):
     """The derivative of the log-probability of each session in directions [a, p], into `found` [n, a]."""
     n, k = lists.shape
-    at, by = np.empty(k + 6, np.int64), np.empty(k + 6)
+    at, by = np.empty(k + 8, np.int64), np.empty(k + 8)
     for row in range(n):
         last = -1
         for rank in range(k):
@@ -124,7 +130,7 @@ def expected_of_lists(theta, attraction, shape, lists, weight, found, gradient):
     What is above a rank enters by the last click alone, so that these are sums over its places, not over all patterns.
     """
     n, k = lists.shape
-    at, by = np.empty(k + 6, np.int64), np.empty(k + 6)
+    at, by = np.empty(k + 8, np.int64), np.empty(k + 8)
     chance, here, rest = np.zeros((k, k + 1)), np.zeros((k + 1, k + 1)), np.zeros((k + 1, k + 1))
     for row in range(n):
         length = 0

@@ -1,8 +1,9 @@
 """A model of the history of clicks: the chance of a click given the clicks above it, e (a + t).
 
 a is the attraction of the document. e falls with the rank and the distance to the last click, with the attraction of
-what was passed over since (readers who leave as they are not served), and with that of what was clicked last (readers
-who are satisfied): log e = rank and distance - lost x passed over - satisfied x clicked. t is the trust in a rank. At
+what was passed over since (readers who leave as they are not served), with that of what was clicked last (readers who
+are satisfied) and, if asked for, with that of the item below (who compare): log e = rank and distance
+- lost x passed over - satisfied x clicked - compared x below. t is the trust in a rank. At
 the first rank e = 1 and t = 0, which makes all else relative to it. Where e (a + t) is above 0.9, it is bent to stay
 below 1. The position-based, user browsing and trust-biased models are cases of it; the cascade, dynamic Bayesian and
 dependent click models come close.
@@ -28,7 +29,7 @@ FALLS = 0.25
 """What the logarithm of e falls by with each rank, by the prior."""
 PRIOR_TRUST = float(np.log(0.02))
 """The logarithm of the trust in a rank below the first, by the prior."""
-_PRECISION = {"looks": 0.25, "trust": 0.5, "lost": 0.25, "satisfied": 0.25}
+_PRECISION = {"looks": 0.25, "trust": 0.5, "lost": 0.25, "satisfied": 0.25, "compared": 0.25}
 _NONE = -50.0
 """The logarithm of the trust in the first rank."""
 _FIRST, _STEPS, _CLOSE = 60, 100, 1e-9
@@ -40,7 +41,10 @@ _ENOUGH = 1e-24
 
 
 class HistoryShape(NamedTuple):
-    """The numbers of a model: logits of documents, log e [ranks, away + 1], log t [ranks], lost [ranks], satisfied."""
+    """The numbers of a model: logits of documents, then of the behaviour.
+
+    These are log e [ranks, away + 1], log t [ranks], lost [ranks], satisfied and compared.
+    """
 
     documents: int
     ranks: int
@@ -54,7 +58,13 @@ class HistoryShape(NamedTuple):
     @property
     def kinds(self) -> dict[str, int]:
         """How many numbers of the behaviour there are of each kind, in their order."""
-        return {"looks": self.ranks * (self.away + 1), "trust": self.ranks, "lost": self.ranks, "satisfied": 1}
+        return {
+            "looks": self.ranks * (self.away + 1),
+            "trust": self.ranks,
+            "lost": self.ranks,
+            "satisfied": 1,
+            "compared": 1,
+        }
 
     def behaviour(self, of: dict[str, float]) -> Floats:
         """The number of each kind, for each number of the behaviour."""
@@ -65,14 +75,14 @@ class HistoryShape(NamedTuple):
         """The prior means of the numbers of the behaviour, and the values of those that are not learnt."""
         looks = -FALLS * np.repeat(np.arange(self.ranks), self.away + 1)
         trust = np.where(np.arange(self.ranks) > 0, PRIOR_TRUST, _NONE)
-        return np.concatenate([looks, trust, np.zeros(self.ranks + 1)])
+        return np.concatenate([looks, trust, np.zeros(self.ranks + 2)])
 
     @property
     def learnt(self) -> NDArray[np.bool_]:
         """Which numbers of the behaviour are learnt: none of the first rank, nor of clicks that cannot be above."""
         rank, away = np.divmod(np.arange(self.kinds["looks"]), self.away + 1)
         below = np.arange(self.ranks) > 0
-        return np.concatenate([(rank > 0) & (away <= rank), below, below, [self.ranks > 1]])
+        return np.concatenate([(rank > 0) & (away <= rank), below, below, [self.ranks > 1, False]])
 
 
 @dataclass(frozen=True)
@@ -156,10 +166,11 @@ class ClickHistory:
         return found + curvature * vector, diagonal + curvature
 
 
-def click_history(sessions: ClickedLists, documents: int) -> ClickHistory:
+def click_history(sessions: ClickedLists, documents: int, *, compares: bool = False) -> ClickHistory:
     """A model of great posterior density: the greatest, where the bounded steps arrive there.
 
-    They may not, as for users who click the best item alone.
+    They may not, as for users who click the best item alone. compares: whether the item below may take clicks away,
+    which only lists tell that have one item above many others.
     """
     from scipy.optimize import minimize  # slow to import
 
@@ -168,6 +179,7 @@ def click_history(sessions: ClickedLists, documents: int) -> ClickHistory:
     rate = 1.5 * (one.weight @ (one.clicks > 0).sum(axis=1)) / (one.weight @ (one.lists >= 0).sum(axis=1))
     rate = float(np.clip(rate, 0.05, 0.6))
     free = np.concatenate([shown, shape.learnt])
+    free[-1] = compares and shape.ranks > 1
     theta = np.concatenate([np.full(documents, np.log(rate / (1 - rate))), shape.before])
 
     scale = np.ones(int(free.sum()))

@@ -13,7 +13,6 @@ from ..log import rules
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
-from ..policies.by import By
 from ..policies.propensities import propensities
 from ..sums.base import Fold, Sample
 from ..sums.group_by import Grouping
@@ -71,8 +70,8 @@ class TermsFold(Fold):
         if layout.ratio:
             named[PER] = batch.numbers[PER]
             self._divided(named)
-        if layout.arms is not None:
-            self._arms(named, batch, layout.arms)
+        if layout.arms is not None or layout.learnt:
+            self._arms(named, batch)
         if layout.control is not None:
             named[CONTROL] = batch.numbers[layout.control]
             for weight in layout.controlled:
@@ -96,9 +95,14 @@ class TermsFold(Fold):
         for pair in self.layout.pairs:
             named[pair.per] = named[pair.weight] * named[PER]
 
-    def _arms(self, named: ByName, batch: LogBatch, served: By) -> None:
-        """Fill the columns of the arms, and of what is learnt of them."""
-        layout = self.layout
+    def _arms(self, named: ByName, batch: LogBatch) -> None:
+        """Fill the columns of the arms, and of what is learnt of them or of merged rankers."""
+        layout, served = self.layout, self.layout.arms
+        if layout.history is not None:
+            for ranker, terms in enumerate(layout.history.terms(batch).T):
+                named[by_history(ranker)] = terms
+        if served is None:
+            return
         if layout.tells_lists:
             own = propensities(served, batch)
             refuse_impossible(batch, np.isneginf(own.log_prob), own)
@@ -106,9 +110,6 @@ class TermsFold(Fold):
         for arm in range(layout.served_by):
             for column in layout.of_rows:
                 named[of_arm(arm, column)] = (arms == arm) * named[column]
-        if layout.history is not None:
-            for arm, terms in enumerate(layout.history.terms(batch).T):
-                named[by_history(arm)] = terms
 
     def _beyond(self, batch: LogBatch, row: int, column: Name, values: ByName) -> OffrankError:
         """The error for a row whose values cannot be summed, because the one in `column` is too large or NaN."""

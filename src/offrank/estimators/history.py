@@ -8,21 +8,22 @@ have their say. Rows whose lists hold items that were hardly shown are judged by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..clicks.documents import shown_keys
-from ..clicks.history import ClickedLists, ClickHistory, click_history
+from ..clicks.history import DISTINCT_RANKS, ClickedLists, ClickHistory, click_history
 from ..errors import AbilityError, ColumnError
 from ..language.formatting import percent
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.hashing import hashed, hashes
-from ..log.source import Needs, Source, is_read_once
+from ..log.source import Needs, Source, has, is_read_once
+from ..policies.base import Policy
 from ..policies.by import By
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold
@@ -40,6 +41,31 @@ LEARNT_FROM = 200_000
 """Different rows to learn from: of a log with more of them, rows with the smallest hashes of their numbers."""
 PAD = np.iinfo(np.int64).min
 _ALL = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True)
+class MergedRankers:
+    """Rankers in place of the arms of a test: the two whose lists a log merges, and others that are judged by it.
+
+    by: the column by which the attraction of an item is learnt; None: it follows from the ranks that both give it.
+    """
+
+    policies: Mapping[str, Policy]
+    by: str | None
+    column_read: ClassVar[Needs] = Needs()
+
+    @classmethod
+    def of(cls, merged: Sequence[Policy], targets: Sequence[Policy], source: Source) -> MergedRankers:
+        """The rankers of a log, and those targets that sort."""
+        found = {repr(one): one for one in (*merged, *targets) if one.always_sorts}
+        return cls(found, LEARNT_BY if has(source, Needs(keys=frozenset([LEARNT_BY]))) else None)
+
+    def arms(self, contexts: Contexts) -> Integers:
+        """[n] who served each row: none of them alone."""
+        return np.full(len(contexts), -1)
+
+    def refuse_unknown(self, batch: LogBatch) -> None:
+        """Refuse nothing: no column names a ranker."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +90,16 @@ class ArmRows:
         return len(self.key)
 
     @classmethod
-    def of(cls, arms: By, batch: LogBatch) -> ArmRows:
+    def of(cls, arms: By | MergedRankers, batch: LogBatch) -> ArmRows:
         """The rows of a batch."""
         contexts, lists = batch.contexts, [batch.slates[:, : batch.contexts.slots]]
+        by = arms.by if isinstance(arms, MergedRankers) else LEARNT_BY
         sure = np.ones(len(batch), np.bool_)
         for policy in (one.law("log_prob") for one in arms.policies.values()):
             certainly, slates = policy.sure_slates(contexts)
             lists.append(np.where(certainly[:, None], slates, -1))
             sure &= certainly
-        documents = [np.where(one >= 0, shown_keys(contexts, one, LEARNT_BY), PAD) for one in lists]
+        documents = [np.where(one >= 0, shown_keys(contexts, one, by), PAD) for one in lists]
         clicks = np.zeros(lists[0].shape) if batch.clicks is None else batch.clicks[:, : contexts.slots]
         known = arms.arms(contexts), 1 / batch.inclusion, batch.reward, sure
         return cls(hashed(batch.row), np.ones(len(batch), np.int64), *known, np.stack(documents, axis=1), clicks)
@@ -149,12 +176,13 @@ class ArmRowsState:
 class ArmRowsFold(Fold):
     """Keeps the different rows of an A/B test; if they are too many, rows whose numbers have the smallest hashes."""
 
-    arms: By
+    arms: By | MergedRankers
     most: int = LEARNT_FROM
 
     def needs(self) -> Needs:
         """The columns to read."""
-        own = Needs(frozenset(["clicks", "reward"]), keys=frozenset([LEARNT_BY]))
+        by = self.arms.by if isinstance(self.arms, MergedRankers) else LEARNT_BY
+        own = Needs(frozenset(["clicks", "reward"]), keys=frozenset([by] if by else []))
         laws = (one.law("log_prob").reads("log_prob") for one in self.arms.policies.values())
         return reduce(Needs.__or__, laws, own | self.arms.column_read)
 
@@ -190,15 +218,23 @@ class ArmsHistory:
     - keys: [d] of the documents that were shown often enough, ascending; documents are numbered by it.
     - directions: [a, p] how the model's numbers move with what each arm earns; moves: [a] what the prior adds.
     - known: the share of the impressions that the model judges.
+    - kinds: of merged rankers, the number of what stands for items that were hardly shown, by the ranks of both;
+      guessed: [a] the share of each list whose ranks were hardly shown either, so that the nearest ones stand for it.
     """
 
-    arms: By
+    arms: By | MergedRankers
     model: ClickHistory
     keys: Integers
     directions: Floats
     moves: Floats
     rare: RareMeans
     known: float
+    kinds: Integers | None = None
+    guessed: Floats | None = None
+
+    def number(self, ranker: Policy) -> int | None:
+        """The number of a ranker; None if it is not judged."""
+        return next((number for number, one in enumerate(self.arms.policies.values()) if one == ranker), None)
 
     def needs(self) -> Needs:
         """The columns to read."""
@@ -207,7 +243,7 @@ class ArmsHistory:
     def terms(self, batch: LogBatch) -> Floats:
         """[n, a] the term of each row for each arm."""
         rows = ArmRows.of(self.arms, batch)
-        found, (lists, judged) = np.empty((len(rows), len(self.directions))), _numbered(rows, self.keys)
+        found, (lists, judged) = np.empty((len(rows), len(self.directions))), _numbered(rows, self.keys, self.kinds)
         for arm in range(len(self.directions)):
             served = (rows.arm == arm) & ~judged
             found[:, arm] = self.rare.mean[arm]
@@ -226,7 +262,7 @@ class LearntHistory(NamedTuple):
 
 
 def learnt_history(
-    arms: By, source: Source, executor: Executor | None = None, progress: Progress | None = None
+    arms: By | MergedRankers, source: Source, executor: Executor | None = None, progress: Progress | None = None
 ) -> LearntHistory:
     """Learn it from a log, in one pass, or say why not."""
     if is_read_once(source):
@@ -243,7 +279,7 @@ def learnt_history(
     return history_of(arms, run(chosen, fold, executor, progress))
 
 
-def history_of(arms: By, state: ArmRowsState) -> LearntHistory:
+def history_of(arms: By | MergedRankers, state: ArmRowsState) -> LearntHistory:
     """What was learnt from rows, or why nothing was."""
     if state.odd or not state.pieces:
         return LearntHistory(left_out="it needs clicks of 0 or 1 that add up to the reward")
@@ -251,19 +287,28 @@ def history_of(arms: By, state: ArmRowsState) -> LearntHistory:
     row, slot = np.nonzero(rows.documents[:, 0] != PAD)
     keys, of = np.unique(rows.documents[row, 0, slot], return_inverse=True)
     keys = keys[np.bincount(of, rows.times[row], len(keys)) >= SHOWN]
-    lists, judged = _numbered(rows, keys)
+    kinds, guessed = None, None
+    if isinstance(arms, MergedRankers):
+        keys = keys if arms.by else keys[:0]
+        kinds, guessed = _kinds(rows, keys)
+    lists, judged = _numbered(rows, keys, kinds)
     known = float(rows.weight[judged].sum() / rows.weight.sum())
     if known < LEAST_JUDGED:
         often = f"shown at least {SHOWN} times for the query in only {percent(known)} of the impressions"
         return LearntHistory(left_out=f"all items of the rankers' lists were {often}")
     sessions = _alike(lists[judged, 0], rows.clicks[judged].astype(np.int64), rows.weight[judged])
-    model = click_history(sessions, len(keys))
+    documents = len(keys) if kinds is None else len(keys) + 1 + int(kinds.max())
+    model = click_history(sessions, documents, compares=kinds is not None)
     every = [_alike(lists[judged, 1 + arm], lists[judged, 1 + arm][:, :0], rows.weight[judged]) for arm in range(count)]
     slopes = [model.expected(one.lists, one.weight)[1] for one in every]
     directions = np.stack([model.direction(sessions, slope) for slope in slopes])
     directions *= _widened(model, sessions, np.stack(slopes), directions)
     moves = directions[:, model.free] @ model.prior[1][model.free] / sessions.weight.sum()
-    found = ArmsHistory(arms, model, keys, directions, moves, _rare(rows, judged, count), known)
+    rare = _rare(rows, judged, count)
+    if kinds is not None:  # no ranker served a row alone
+        means = [float(np.average(model.expected(one.lists)[0], weights=one.weight)) for one in every]
+        rare = RareMeans(np.array(means), np.ones(count))
+    found = ArmsHistory(arms, model, keys, directions, moves, rare, known, kinds, guessed)
     return LearntHistory(found)
 
 
@@ -289,11 +334,45 @@ def _rare(rows: ArmRows, judged: NDArray[np.bool_], count: int) -> RareMeans:
     return RareMeans(mean, share)
 
 
-def _numbered(rows: ArmRows, keys: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """[n, 1 + a, k] the documents by number, -1 where there is none; [n] whether all of a row are among the keys."""
+def _kinds(rows: ArmRows, keys: Integers) -> tuple[Integers, Floats]:
+    """The number of what stands for a rare document, by its `_kind`: of the nearest ranks that were shown often enough.
+
+    [a] the share of each ranker's list that has to take another's.
+    """
+    rare, kind = (rows.documents != PAD) & ~np.isin(rows.documents, keys), _kind(rows)
+    times = np.bincount(
+        kind[:, 0][rare[:, 0]], (rows.times[:, None] * rare[:, 0])[rare[:, 0]], (DISTINCT_RANKS + 1) ** 2
+    )
+    often = np.flatnonzero(times >= min(SHOWN, max(times.max(), 1)))
+    if not len(often):
+        often = np.arange(1)
+    away = np.log1p(np.stack(np.divmod(np.arange(len(times)), DISTINCT_RANKS + 1)))
+    nearest = ((away[:, :, None] - away[:, None, often]) ** 2).sum(axis=0).argmin(axis=1)
+    guess, weight = rare & (times[kind] < SHOWN), rows.weight[:, None] * (rows.documents != PAD).swapaxes(0, 1)
+    return nearest, np.asarray((guess.swapaxes(0, 1) * weight).sum(axis=(1, 2)) / weight.sum(axis=(1, 2)))[1:]
+
+
+def _kind(rows: ArmRows) -> Integers:
+    """[n, 1 + a, k] the ranks that the two merged rankers give to each document, as one number."""
+    found = np.zeros(rows.documents.shape, np.int64)
+    for ranker in (1, 2):
+        rank = np.full(found.shape, DISTINCT_RANKS)
+        for place, document in enumerate(rows.documents[:, ranker].T):
+            rank[rows.documents == document[:, None, None]] = min(place, DISTINCT_RANKS - 1)
+        found = found * (DISTINCT_RANKS + 1) + rank
+    return found
+
+
+def _numbered(rows: ArmRows, keys: Integers, kinds: Integers | None = None) -> tuple[Integers, NDArray[np.bool_]]:
+    """[n, 1 + a, k] the documents by number, -1 where there is none; [n] whether all of a row have one.
+
+    kinds: what stands for those that are not among the keys.
+    """
     place = np.minimum(np.searchsorted(keys, rows.documents), max(len(keys) - 1, 0))
     pad = rows.documents == PAD
     known = (keys[place] == rows.documents) if len(keys) else np.zeros(pad.shape, np.bool_)
+    if kinds is not None:
+        place, known = np.where(known, place, len(keys) + kinds[_kind(rows)]), ~pad
     return np.where(known & ~pad, place, -1), rows.sure & (known | pad).all(axis=(1, 2))
 
 

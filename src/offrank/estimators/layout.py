@@ -123,6 +123,7 @@ class Layout:
     control: a column that was known before the impression. history: what was learnt of the clicks of an experiment.
     ratio: whether the outcome is a ratio of two means, whose columns are PER, and that of each pair and arm.
     divisor: the column by which a sum of the outcome is divided. of_rows: the columns of a row as logged.
+    learnt: those of what a model of the history of clicks says of arms, or of rankers whose lists were merged.
     """
 
     targets: tuple[Policy, ...]
@@ -135,6 +136,7 @@ class Layout:
     ratio: bool = False
     divisor: Name = field(init=False, compare=False, repr=False)
     of_rows: tuple[Name, ...] = field(init=False, compare=False, repr=False)
+    learnt: tuple[Name, ...] = field(init=False, compare=False, repr=False)
     pairs: tuple[TargetPair, ...] = field(init=False, compare=False, repr=False)
     places: dict[tuple[Policy, Estimator], TargetPair] = field(init=False, compare=False, repr=False)
     columns: NamedColumns = field(init=False, compare=False, repr=False)
@@ -160,7 +162,9 @@ class Layout:
         once = [*self.of_rows, *(name for one in pairs for name in (one.value, one.weight))]
         once += [name for one in pairs for name in one.drawn]
         once += [one.per for one in pairs] if self.ratio else []
-        once += [] if self.arms is None else self._of_arms
+        learnt = () if self.history is None else range(len(self.history.directions))
+        put("learnt", tuple(by_history(ranker) for ranker in learnt))
+        once += [*([] if self.arms is None else self._of_arms), *self.learnt]
         once += [] if self.control is None else self._of_control(self.controlled)
         slotted = self.slotted if self.per_slot else []
         blocks = [SLOTS, *(name for one in slotted for name in (one.slot_value, one.slot_weight))] if slotted else []
@@ -212,10 +216,8 @@ class Layout:
 
     @property
     def _of_arms(self) -> list[Name]:
-        """The columns of arms, and of what is learnt of them."""
-        arms = range(self.served_by)
-        found = [of_arm(arm, column) for arm in arms for column in self.of_rows]
-        return found + ([] if self.history is None else [by_history(arm) for arm in arms])
+        """The columns of arms."""
+        return [of_arm(arm, column) for arm in range(self.served_by) for column in self.of_rows]
 
     @property
     def controlled(self) -> list[Name]:
@@ -249,7 +251,9 @@ class Layout:
         if self.ratio:
             named = [[*names, *(one.per for one in some)] for names, some in zip(named, found, strict=True)]
         if self.arms is not None and self.served_by <= TOGETHER:
-            named.append(self._of_arms)
+            named.append([*self._of_arms, *self.learnt])
+        elif self.learnt and len(self.learnt) <= TOGETHER:
+            named.append([*self.learnt])
         for some in named:
             yield *self.of_rows, *some, *([] if self.control is None else self._of_control(some))
 

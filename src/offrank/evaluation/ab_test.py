@@ -238,7 +238,11 @@ class ArmsPair:
         found, both = self.leaning(self.anchor, self.means, self.pooled().sides)
         share, first = self.summary.relative(*self.means), next(iter(self.rows[0].values()))
         means = Row(
-            MEANS, first.estimator, EstimatorKind(), _estimate(self.summary, self.anchor, about_log), relative=share
+            MEANS,
+            first.estimator,
+            EstimatorKind(),
+            difference_estimate(self.summary, self.anchor, about_log),
+            relative=share,
         )
         if found == uncertain_prior.Leaning():
             return [means]
@@ -247,7 +251,7 @@ class ArmsPair:
         together = replace(
             means,
             name=COMBINED,
-            estimate=_estimate(self.summary, away, about_log),
+            estimate=difference_estimate(self.summary, away, about_log),
             relative=share and found.interval(share, change),
             kind=EstimatorKind(logging="log_prob"),
         )
@@ -366,8 +370,8 @@ def _sides(parts: Sequence[tuple[tuple[Mean, Mean], float]]) -> Sides:
     return one, other
 
 
-def _estimate(summary: Counts, away: Interval, about_log: Sequence[Caution]) -> Estimate:
-    """The difference of two arms as an estimate."""
+def difference_estimate(summary: Counts, away: Interval, about_log: Sequence[Caution]) -> Estimate:
+    """A difference of two rankers as an estimate."""
     known = away.value, away.low, away.high, away.standard_error, summary.sums.n
     least = summary.detectable(away, away.standard_error, 1.0)
     return Estimate(*known, math.nan, None, 0.0, difference=away, detectable=least, about_log=tuple(about_log))

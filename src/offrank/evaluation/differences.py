@@ -12,13 +12,15 @@ from ..errors import SupportError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.unseen_rewards import rare_evidence
 from ..findings import cautions_for, has_cause
+from ..findings.assumptions import GuessedEvidence
 from ..findings.reasons import Facts
-from ..findings.row import Row
+from ..findings.row import EstimatorKind, Row
 from ..findings.verdict import Verdict, verdict
+from ..language.assumptions import NEIGHBOURS
 from ..policies.base import Policy
 from ..sums.estimate import Caution, Interval
 from ..sums.mean import Mean
-from .ab_test import ArmsPair
+from .ab_test import BY_HISTORY, ArmsPair, difference_estimate
 from .candidates import Rows, span
 from .counts import Counts
 
@@ -152,7 +154,21 @@ class Pair:
         """Return the possible answers: the difference by each estimator that both have."""
         mine, theirs = self.one[1], self.one[1] if self.other is None else self.other[1]
         both = (name for name in mine if name in theirs and mine[name].kind.weighs != "logged")
-        return [self._candidate(mine[name], theirs[name]) for name in both]
+        return [*(self._candidate(mine[name], theirs[name]) for name in both), *self._by_clicks()]
+
+    def _by_clicks(self) -> Iterator[Row]:
+        """Yield the difference by a model of the clicks on merged lists, of rankers that it judges."""
+        summary, learnt = self.summary, self.summary.layout.history
+        both = [self.one, *([] if self.other is None else [self.other])]
+        numbers = [] if learnt is None else [place for one, _ in both if (place := learnt.number(one)) is not None]
+        if learnt is None or learnt.guessed is None or len(numbers) < 2:
+            return
+        one, other = map(summary.layout.history_mean, numbers)
+        shares = dict(zip(self.names, learnt.guessed[numbers].tolist(), strict=True))
+        found = difference_estimate(summary, summary.inference.difference(one, other), ())
+        found = replace(found, warnings=cautions_for(GuessedEvidence(shares=shares)))
+        kind, first = EstimatorKind(logging="log_prob", assumes=NEIGHBOURS), next(iter(self.one[1].values()))
+        yield Row(BY_HISTORY, first.estimator, kind, found, relative=summary.relative(one, other))
 
     def _candidate(self, mine: Row, theirs: Row) -> Row:
         name = mine.name

@@ -35,6 +35,7 @@ from .release_rule import released
 from .result import Result, Side
 
 if TYPE_CHECKING:
+    from ..checks.credit import Credit
     from ..estimators.outcomes import Outcome
 
 MOST_STEPS = 14
@@ -46,7 +47,8 @@ class LogCounts:
     """The counts of a log: they give all numbers at any level, and the difference of any two targets.
 
     job: the pass that counted them. whole, groups: results of the folds. known, designs: as in `Counts`.
-    where: the log in words. copies: a lower bound of the share of rows that are copies of others. outcomes: of the same
+    where: the log in words. copies: a lower bound of the share of rows that are copies of others. credit: of merged
+    rankings. outcomes: of the same
     rows, for each outcome beside the reward.
     """
 
@@ -60,6 +62,7 @@ class LogCounts:
     diagnosed: Mapping[str, Any]
     diagnostics: Diagnostics | None
     copies: float
+    credit: Credit | None = None
     outcomes: Mapping[str, LogCounts] = field(default_factory=dict)
 
     @classmethod
@@ -94,7 +97,7 @@ class LogCounts:
         diagnostics = replace(diagnostics, bases=bases or {})
         diagnosed = {one.name: found[one.name] for one in diagnostics.quantities()}
         made = whole, groups, known, found["design"], impressions, where, diagnosed, diagnostics
-        counts = cls(job, *made, log.copies)
+        counts = cls(job, *made, log.copies, found.get("credit"))
         if job.scorecard is None:
             return counts
         outcomes = {one.name: counts._for(one, found[one.sums]) for one in job.scorecard.outcomes}
@@ -294,6 +297,8 @@ class LogCounts:
             unit="clicks per impression" if one_unit and clicked else "per impression",
             weights=tuple(job.histograms(summary, self.rows)) if self.diagnostics else (),
             ranks=tuple(read.by_rank(spec.confidence)),
+            credit=self.credit,
+            left_out=job.no_history if job.layout.arms is None else None,
             versions=reproducibility.versions(),
             created=reproducibility.now(),
             diagnoses=None if told is None else replace(told, models=tuple(job.models())),

@@ -44,11 +44,13 @@ from .metadata import ModelOf, WeightsOf
 from .provenance import NOTHING, Provenance
 
 if TYPE_CHECKING:
+    from ..checks import credit
     from ..estimators import outcomes
     from ..estimators.history import ArmsHistory
     from ..estimators.outcomes import Outcome, Scorecard
-else:  # needed where something is asked beside the reward
+else:  # needed where something is asked beside the reward, or rankings were merged
     outcomes = Later("..estimators.outcomes", __package__)
+    credit = Later("..checks.credit", __package__)
 
 Picks = Mapping[str, Mapping[str, Pick]]
 
@@ -213,6 +215,10 @@ class Pass:
             fold = self.for_outcome(one).terms(None if self.by is None else by_column(self.by), page=False)
             asked.add(Quantity(one.sums, outcomes.OutcomeFold(**vars(fold), outcome=one)))
         asked.add(*log_quantities(source, self.checked_logging, self.spec.columns, compared=self.compares))
+        if self.compares and (self.history or self.no_history) and self.logging.confirmed.merges:
+            asked.add(
+                Quantity("credit", credit.CreditFold.of_units(self.logging.confirmed, self.spec.columns), None, True)
+            )
         asked.add(Quantity("ties", TiesFold(tuple(one for one in self.layout.targets if one.sorts))))
         asked.add(*self.trained.quantities(parts, learnt, asked.needs.scores))
         asked.add(*Diagnostics.of(self.targets, self.logging, self.estimators.values(), asked.needs).quantities())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from ..checks.propensities import SlotsRow
 from ..checks.rows import RankRow
@@ -16,6 +16,9 @@ from ..running import reproducibility
 from ..sums.estimate import Caution, Interval, Severity
 from ..sums.histogram import Histogram
 from .ab_test import ABTest
+
+if TYPE_CHECKING:
+    from ..checks.credit import Credit
 
 R = TypeVar("R")
 Status = Severity | Literal["ok", "skipped"]
@@ -167,6 +170,8 @@ class ResultMetadata:
     - unit, worth: what is earned, and how much of it one unit of the log is. command: repeats the job.
     - baseline, simultaneous: of comparisons, what is compared with, and the level of each interval.
     - ab_test: of comparisons of the rankers of an A/B test, the difference of means and what sharpens it.
+    - credit: of comparisons by a log of merged rankings, whose items were clicked more often. left_out: why no model of
+      their clicks was learnt.
     """
 
     schema: int = 2
@@ -194,6 +199,8 @@ class ResultMetadata:
     baseline: str | None = None
     simultaneous: float | None = None
     ab_test: ABTest | None = None
+    credit: Credit | None = None
+    left_out: str | None = None
 
     @property
     def anytime(self) -> bool:

@@ -109,7 +109,7 @@ def planned_comparison(
         if arms is None:
             raise UsageError("there is no target", "name at least one ranking, such as top(new_score)")
         target = {str(value): ranker for value, ranker in arms.policies.items()}
-    usual = USUAL_OF_ARMS if arms is not None and arms.sorts else USUAL_ESTIMATORS
+    usual = USUAL_OF_ARMS if drawn.confirmed.merges or (arms is not None and arms.sorts) else USUAL_ESTIMATORS
     plan = planned(target, drawn, usual if named is None else named, examined, bounds=bounds, usual=usual)
     against = compared_with(list(plan.targets), baseline)
     return replace(plan, usual=named is None, baseline=against)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate
 from statistics import NormalDist
 
 from ..language.assumptions import in_words
-from ..language.formatting import number, percent, plural, quote
+from ..language.formatting import listing, number, percent, plural, quote
 from ..sums.estimate import Interval
 from ..wording import EstimatorOption, Option
 from .registry import Statement, finding, note, serious, warning
@@ -25,6 +26,7 @@ MUCH_UNSUPPORTED = 0.05  # Share of the target's items at a rank
 COVERED = 0.99  # Share of the target's items
 UNKNOWN = 0.01  # Share of the target's documents
 MOSTLY_UNKNOWN = 0.2
+GUESSED, MOSTLY_GUESSED = 0.01, 0.25  # Share of a list whose items are judged by others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,13 @@ class SupportEvidence:
     target: str = "uniform"
     shares: tuple[float, ...] = ()  # [k] of the items at each rank, top first
     asked: bool = True  # whether the target is to be evaluated
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuessedEvidence:
+    """The share of each ranker's list whose items, and all at their ranks in both rankings, were hardly shown."""
+
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +235,20 @@ def support(found: SupportEvidence) -> Statement | None:
         "Estimates miss that share. Evaluate a policy that is closer to the logging policy, widen the window "
         "of interpol ({}), or log more randomly.",
         EstimatorOption("interpol(window=2)"),
+    )
+
+
+@finding("guessed-items", "Items judged by others", cause="coverage")
+def guessed_items(found: GuessedEvidence) -> Statement | None:
+    worst = max(found.shares.values(), default=0.0)
+    if not worst > GUESSED:
+        return None
+    each = listing([f"{percent(one)} of the list of {quote(name)}" for name, one in found.shares.items()])
+    return Statement.of(
+        "serious" if worst > MOSTLY_GUESSED else "warning",
+        f"The merged lists hardly ever show {each}, nor what stands at the same ranks: items at the nearest ranks that "
+        "they do show stand for it.",
+        "Show longer merged lists, or serve each ranking alone to some users: an A/B test.",
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks.logged_by import CONTRADICTED
-from ..language.formatting import Span, percent, plural, quote
+from ..language.formatting import Span, listing, percent, plural, quote
 from ..language.spelling import spell
 from ..log import rules
 from ..readers.log_columns import LogColumn
@@ -80,8 +80,9 @@ def _asking(seen: Inspection) -> str:
         return "Whether the rows that look random can be used:"
     if seen.arms is not None or seen.means is not None:
         return f"Which ranker earns more, if {quote(str(seen.logging.column))} was assigned at random:"
-    if seen.next is None:
-        return "What a click model says about users:"
+    if seen.next is None or seen.next.against:
+        both = () if seen.next is None else map(quote, (seen.next.target, seen.next.against))
+        return f"Which of {listing([*both])} earns more:" if both else "What a click model says about users:"
     law, target = str(seen.logging.policy), seen.next.target
     if seen.next.first:
         return f"The log has enough of the first items alone. What those of {quote(target)} would have earned:"

@@ -40,13 +40,14 @@ class Next:
     """A question that the log can answer: a target policy, and estimators that can evaluate it.
 
     turned: the target with the lowest score first, where nothing shows whether high scores are good; empty otherwise.
-    first: whether only its first items can be evaluated.
+    first: whether only its first items can be evaluated. against: a ranking that it is compared with; empty otherwise.
     """
 
     target: str
     estimators: tuple[str, ...]
     turned: str = ""
     first: bool = False
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,8 @@ class Inspection(Printed, Plain):
             return command_line(["offrank", "clicks", "fit", *log, *said, "--model", "pbm", "-o", "pbm.json"])
         asked = [word for one in self.next.estimators for word in ("-e", one)]
         asked += ["--top-k", "1"] if self.next.first else []
-        return command_line(["offrank", "evaluate", *log, *said, "--target", self.next.target, *drawn, *asked])
+        verb, other = ("compare", ["--target", self.next.against]) if self.next.against else ("evaluate", [])
+        return command_line(["offrank", verb, *log, *said, "--target", self.next.target, *other, *drawn, *asked])
 
     @property
     def broken(self) -> Mapping[str, int]:

@@ -51,6 +51,8 @@ def suggestion(
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found and len(questions) < _TRIED:
             questions[repr(target)] = Next(repr(target), tuple(found), _turned(target, directed), firsts)
+    if seen.clicked and slots > 1 and (merged := logging.confirmed.merges):
+        return {"next": Next(repr(merged[0]), (), against=repr(merged[1]))}
     every = list(questions)
     answers: Mapping[str, Verdict] = {}
     for names in (every[:1], every):  # nearly always the first is enough

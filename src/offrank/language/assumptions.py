@@ -99,6 +99,7 @@ CLIPPED = assumption("clipped weight", "the clipped weight contributes little")
 LOGGED = assumption("earns what was logged", "the policy earns the logged rewards")
 LISTS_ALONE = assumption("arms differ in their lists alone", "the arms differ only in the lists that they show")
 HISTORY = assumption("clicks by history", "clicks depend on the clicks above as the model says")
+NEIGHBOURS = assumption("clicks by neighbours", "clicks depend on those above and the item below as the model says")
 
 
 def window(ranks: int) -> frozenset[str]:

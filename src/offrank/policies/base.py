@@ -59,6 +59,8 @@ class Policy(ABC):
     """Whether it sorts the lowest score first."""
     rankers: Any = None
     """The `By`, a class below this one, of the rankers that served the rows, where a column tells them apart."""
+    merges: tuple[Policy, ...] = ()
+    """The sorted rankings that it merges into one list, so that clicks on either's items compare them."""
     designed_shares: Mapping[str, float] | None = None
     """The share of each of its `rankers`, where these were said."""
     counted_by: str | None = None
@@ -93,6 +95,10 @@ class Policy(ABC):
     def pair_probs(self, contexts: Contexts) -> Floats:
         """[n, m, k, m, k] P(candidate a at rank i and candidate b at rank j); the diagonal holds the marginals."""
         self.refuse("pair_probs")
+
+    def credit(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats | None:
+        """[n, 2 k + 1] the law of the clicked items of one merged ranking less the other's, given the list; or None."""
+        return None
 
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats | None:
         """[n, k, k] probability of the item in slot i at rank j, given the set shown; None if it is not computed."""

@@ -190,6 +190,34 @@ class Interleaved(Spelled, SlotBySlot):
             found += [first, width]
         return np.stack(found, axis=1)
 
+    @property
+    def merges(self) -> tuple[Policy, ...]:  # type: ignore[override]
+        return self.a, self.b
+
+    def credit(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats | None:
+        """[n, 2 k + 1] the law, given the list, of clicked items that `a` placed less those that `b` did, from -k to k.
+
+        The sum over all ways in which the teams may have picked the list. None: not by team draft, so without teams.
+        """
+        if self.method != "team_draft":
+            return None
+        (n, slots), tables = slates.shape, self.tables(contexts)
+        left, own = np.arange(tables.shape[2]) < contexts.size[:, None], np.arange(n)
+        law = np.zeros((n, 3, 2 * slots + 1))  # by how many items `a` is ahead, from -1 to 1
+        law[:, 1, slots] = 1.0
+        for item, clicked in zip(slates.T, clicks.T > 0, strict=True):
+            picks, shown, below = [_best(tables[:, 2 * team], left) for team in (0, 1)], item >= 0, np.zeros_like(law)
+            for ahead in range(3):
+                for by, pick, share in zip((1, -1), picks, _shares(np.full(n, 1 - ahead / 2), picks), strict=True):
+                    moved = law[:, ahead] * (share * pick[own, item])[:, None]
+                    below[:, min(max(ahead + by, 0), 2)] += np.where(
+                        clicked[:, None], np.roll(moved, by, axis=1), moved
+                    )
+            law = np.where(shown[:, None, None], below, law)
+            left[own[shown], item[shown]] = False
+        found = law.sum(axis=1)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
     def ranked(self, contexts: Contexts, law: Floats) -> bool:
         brief = self.method == "probabilistic" and law.shape[1] <= _MOST_ITEMS
         if brief:

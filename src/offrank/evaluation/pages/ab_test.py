@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ...checks.log_problems import of_rows
 from ...language.assumptions import in_words
@@ -10,6 +11,9 @@ from ...language.formatting import MISSING, Span, count, listing, percent, quote
 from ...report.document import Figures, Section
 from ...sums.estimate import Caution, Interval
 from ..ab_test import ADMITTED, BY_HISTORY, COMBINED, MEANS, ABTest, ArmsCompared, Step, saved
+
+if TYPE_CHECKING:
+    from ...checks.credit import Credit
 
 IF_LISTS_ALONE = f"{COMBINED}, if only the lists differ"
 """The row that rests on the assumption that the arms differ in nothing else, such as speed."""
@@ -43,6 +47,22 @@ def ab_test_sections(
     else:
         said += [_contradicted(one) for each in found.compared for one in each.steps if one.contradicted]
     yield Section("A/B test", tuple(said), tables=(arms, *map(_by_each, found.compared)))
+
+
+def credit_sections(found: Credit | None, left_out: str | None) -> Iterator[Section]:
+    """Yield the credit of merged rankings; nothing for another log. left_out: why `history` is, where it is."""
+    tables, said = [], [] if left_out is None else [f"The estimate `{BY_HISTORY}` is left out: {left_out}."]
+    if found is not None:
+        sides, unit = (found.first, found.second), f"{found.unit}s"
+        said.append(
+            f"Sign test by {unit}: z = {abs(found.deviates):.1f} for {quote(sides[found.deviates < 0])}. It says whose "
+            "items are clicked more often in merged lists, not what whole lists would earn."
+        )
+        rows = {"lists": (found.wins, found.ties, found.losses), unit: (found.more, found.even, found.fewer)}
+        cells = tuple((name, *map(count, numbers)) for name, numbers in rows.items())
+        tables.append(Figures("", ("more clicks on", sides[0], "as many", sides[1]), cells))
+    if said:
+        yield Section("Interleaving", tuple(said), tables=tuple(tables))
 
 
 def _contradicted(step: Step) -> str:

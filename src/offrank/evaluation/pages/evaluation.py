@@ -18,7 +18,7 @@ from ...wording import joined
 from ..differences import Difference
 from ..estimates import ResultData
 from ..metadata import Check, Diagnoses, Path, R, ResultMetadata
-from .ab_test import ab_test_sections
+from .ab_test import ab_test_sections, credit_sections
 from .diagnostics import (
     clips_forest,
     diagnostic_sections,
@@ -46,6 +46,7 @@ def document(result: ResultData, *, page: bool = True) -> Document:
         compared = _comparisons(found.comparisons)
         pictures.insert(0, compared.forests[0])
         sections += [replace(compared, forests=()), *ab_test_sections(about.ab_test, found.about_log, about.by)]
+        sections += credit_sections(about.credit, about.left_out)
     sections += [outcomes.outcomes_section(found)] if found.outcomes else []
     if not checked:
         every = findings_of(found)
