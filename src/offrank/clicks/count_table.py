@@ -101,10 +101,11 @@ class CountTable:
         known = known[order]
         new = np.append(True, known[1:] != known[:-1])[: len(order)]
         found = self._entries(order, np.cumsum(new, dtype=np.int32) - np.int32(1))
-        if last:
-            self._counts, self._used = np.zeros((0, _BLOCK, 2), _WIDTHS[0]), 0
         first = order[new]
-        return (known[new], query[first], item[first]), found
+        keys = known[new], query[first], item[first]
+        if last:
+            self._keys, self._counts, self._used = np.empty((0, 3), np.int64), np.zeros((0, _BLOCK, 2), _WIDTHS[0]), 0
+        return keys, found
 
     def _entries(self, order: NDArray[np.int32], number: NDArray[np.int32]) -> list[NDArray[Any]]:
         """[c] document, cell, shown and clicked of the blocks in an order; number: of each one's document."""

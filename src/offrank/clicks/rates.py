@@ -110,26 +110,27 @@ class DCTR(WithPrior):
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR, "rate_regression": Role.REGRESSION}
 
     def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
-        setting, (shown, clicked) = prior_of(self.prior, data), data.by_document()
-        loadings: dict[str, Floats] = {}
+        setting, loadings = prior_of(self.prior, data), dict[str, Floats]()
+        some = np.arange(0, data.documents, -(-data.documents // _DOCUMENTS))
         if isinstance(setting, PriorDesign):
-            some = np.arange(0, len(shown), -(-len(shown) // _DOCUMENTS))
-            regression = fit_rates(shown[some], clicked[some], setting.take(some))
+            shown, clicked = (one[some] for one in data.by_document())
+            regression = fit_rates(shown, clicked, setting.take(some))
             betas = regression.betas(setting)
         else:
             regression, betas = PriorRegression.of(setting), setting
-        strength = np.append(shown, 0.0) + betas.strength
-        rate = betas.posterior_mean(np.append(clicked, 0.0), np.append(shown, 0.0))
-        unseen = betas.of_unseen.table
+        rate, strength, unseen = np.empty(data.documents + 1), np.empty(data.documents + 1), betas.of_unseen
+        rate[-1], strength[-1] = unseen.mean, unseen.strength
+        for part in data.parts():
+            each, (views, clicks) = betas.of(part.rows), part.by_document()
+            rate[part.rows], strength[part.rows] = each.posterior_mean(clicks, views), views + each.strength
         if isinstance(setting, PriorDesign):
-            a, b = betas.of_seen(len(shown))
-            evidence = shown[some], clicked[some], a[some], b[some]
-            del shown, clicked, betas, a, b  # of all documents: there is less in memory
-            doubt = _doubt(rate, strength, regression, setting, evidence, some)
+            few = betas.of(some)
+            del betas  # of all documents: there is less in memory
+            doubt = _doubt(rate, strength, regression, setting, (shown, clicked, few.a, few.b), some)
             known, loadings = leading_and_own({"rate": doubt})
             strength = known["rate"]
-        tables = {"rate": rate, "rate_prior": unseen, "rate_regression": regression.table}
-        return FitResult(tables, {"rate": strength}, info={"rate_prior": unseen.tolist()}, loadings=loadings)
+        tables = {"rate": rate, "rate_prior": unseen.table, "rate_regression": regression.table}
+        return FitResult(tables, {"rate": strength}, info={"rate_prior": unseen.table.tolist()}, loadings=loadings)
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))
@@ -201,7 +202,7 @@ def _doubt(
     strength: Floats,
     prior: PriorRegression,
     design: PriorDesign,
-    evidence: tuple[Floats, Floats, Floats, Floats],
+    evidence: tuple[Floats, ...],
     some: Integers,
 ) -> Uncertainty:
     """The rates [documents + 1], which move with the doubt of the prior, which `some` documents gave.

@@ -188,11 +188,13 @@ def tally(batch: LogBatch, repeated: float | None = None) -> Tally:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A batch with its own documents: keys [d], codes of their queries and items, and sessions that index them."""
+    """A batch with its own documents: codes of their items [d] and of each session's query [n], and sessions of these.
 
-    keys: Integers
-    query: Integers
+    Documents of other chunks are many times there: their keys and queries would take more room than the sessions.
+    """
+
     item: Integers
+    query: Integers
     sessions: Sessions
 
     @classmethod
@@ -203,17 +205,20 @@ class Chunk:
             UsageError: clicks that are not whole numbers.
         """
         click, shown = whole_clicks(batch) > 0, batch.slates >= 0
-        found = pa.array(shown_keys(batch.contexts, batch.slates, by)[shown]).dictionary_encode()
-        document, place = np.full(shown.shape, -1, np.int32), found.indices.to_numpy()
+        found = pa.array(shown_keys(batch.contexts, batch.slates, by)[shown]).dictionary_encode().indices
+        document, place = np.full(shown.shape, -1, np.int32), found.to_numpy()
         document[shown] = place
-        keys = found.dictionary.to_numpy()
-        first = np.empty(len(keys), np.int64)
-        first[place] = np.flatnonzero(shown)  # any place of a document tells its query and item
-        row, rank = np.divmod(first, max(shown.shape[1], 1))
-        item = batch.contexts.candidates[row, batch.slates[row, rank]]
-        query = np.zeros_like(item) if by is None else batch.contexts.keys[by][row]
-        sessions = Sessions(document, click.astype(np.uint8), 1.0 / batch.inclusion, len(keys))
-        return cls(keys, query, item, sessions)
+        row, rank = np.nonzero(shown)
+        item = np.empty(int(place.max(initial=-1)) + 1, np.int64)
+        item[place] = batch.contexts.candidates[row, batch.slates[row, rank]]  # any place of a document tells its item
+        query = np.zeros(len(batch), np.int64) if by is None else batch.contexts.keys[by]
+        return cls(item, query, Sessions(document, click.astype(np.uint8), 1.0 / batch.inclusion, len(item)))
+
+    def documents(self, by: str | None) -> tuple[Integers, Integers]:
+        """The key of each document, and the code of its query [d]."""
+        shown, query = self.sessions.document >= 0, np.empty_like(self.item)
+        query[self.sessions.document[shown]] = np.broadcast_to(self.query[:, None], shown.shape)[shown]
+        return self.item if by is None else join(query, self.item), query
 
 
 class Pile:
@@ -230,29 +235,37 @@ class Pile:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pile) or self.tally != other.tally:
             return False
-        (documents, mine), (others, theirs) = self.joined(), other.joined()
+        (documents, mine), (others, theirs) = self.joined("query"), other.joined("query")
         mine, theirs = collapsed(mine), collapsed(theirs)
         same_rows = np.array_equal(mine.document, theirs.document) and np.array_equal(mine.click, theirs.click)
         same_weights = np.allclose(mine.weight, theirs.weight, rtol=1e-12)
         return np.array_equal(documents.keys, others.keys) and same_rows and same_weights
 
-    def joined(self, by: str | None = None) -> tuple[Documents, Sessions]:
-        """All documents, and all sessions in terms of these."""
-        codes = [np.stack([one.keys, one.query, one.item]) for one in self.chunks]
-        known, query, item = np.concatenate([np.empty((3, 0), np.int64), *codes], axis=1)
-        keys, distinct = np.unique(known, return_index=True)
-        documents = Documents.of(keys, query[distinct], item[distinct], by)
-        every = [one.sessions for one in self.chunks]
+    def joined(self, by: str | None, *, last: bool = False) -> tuple[Documents, Sessions]:
+        """All documents, and all sessions in terms of these. last: nothing is left in the pile, for more room."""
+        chunks, every = [*self.chunks], [one.sessions for one in self.chunks]
+        keys = np.concatenate([np.empty(0, np.int64), *(one.documents(by)[0] for one in chunks)])
+        keys.sort()
+        keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
         shape = sum(map(len, every)), max((one.ranks for one in every), default=0)
         document, click, weight = np.full(shape, -1, np.int32), np.zeros(shape, np.uint8), np.empty(shape[0])
+        query, item = np.empty((2, len(keys)), np.int64)
+        if last:
+            self.chunks, every = (), []
+        chunks.reverse()
         first = 0
-        for one in self.chunks:
+        while chunks:
+            one = chunks.pop()
             rows, width = slice(first, first + len(one.sessions)), one.sessions.ranks
-            # One more entry, for the -1 of pads.
-            place = np.append(np.searchsorted(keys, one.keys), -1).astype(np.int32)
+            known, queries = one.documents(by)
+            order = np.argsort(known)  # in which they are found sooner
+            place = np.full(len(known) + 1, -1, np.int32)  # one more entry, for the -1 of pads
+            place[order] = np.searchsorted(keys, known[order])
+            query[place[:-1]], item[place[:-1]] = queries, one.item
             document[rows, :width], click[rows, :width] = place[one.sessions.document], one.sessions.click
             weight[rows] = one.sessions.weight
             first = rows.stop
+        documents = Documents.of(keys, query, item, by)
         return documents, Sessions(document, click, weight, len(keys), documents.query)
 
 
@@ -269,12 +282,12 @@ class SessionsFold(Fold):
         return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
     def result(self, found: Pile) -> TrainingData:
-        """The sessions.
+        """The sessions; the pile is empty afterwards.
 
         Raises:
             EmptyLogError: nothing was shown.
         """
-        documents, sessions = found.joined(self.by)
+        documents, sessions = found.joined(self.by, last=True)
         if not len(documents):
             raise no_impressions()
         needed = _PAIR * len(documents) + _PLACE * sessions.document.size

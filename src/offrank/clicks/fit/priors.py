@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 from . import _kernels
 from .compressed_sessions import Trials
 from .design import PriorDesign, blocks
@@ -59,6 +59,10 @@ class Beta:
         """a and b [documents] of each seen document."""
         a, b = (np.asarray(part, np.float64) for part in (self.a, self.b))
         return (a[:-1], b[:-1]) if a.ndim else (np.full(documents, a), np.full(documents, b))
+
+    def of(self, documents: Integers | slice) -> Beta:
+        """The priors of some documents."""
+        return Beta(self.a[documents], self.b[documents]) if isinstance(self.a, np.ndarray) else self
 
     def posterior_mean(self, successes: Floats, trials: Floats) -> Floats:
         """The posterior mean, which is the posterior mode on the logit scale."""
