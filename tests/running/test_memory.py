@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from offrank.clicks import DBN, PBM
 from offrank.clicks.count_table import CountTable
+from offrank.clicks.documents import session_needs
+from offrank.clicks.sessions import SessionsFold
 from offrank.errors import LogError
+from offrank.readers.log import read_log
 from offrank.running import memory
+from offrank.running.executors import run
 
 GIB = 1 << 30
 ROWS = [{"query": n, "slate": [0, 1, 2], "clicks": [n % 2, 0, 1]} for n in range(1000)]
@@ -92,3 +99,40 @@ def test_what_learning_needs_is_told_by_documents_not_by_blocks_of_their_ranks(
     table = CountTable().add_blocks(keys[:2_500], counts[:2_500])
     with nullcontext() if fits else pytest.raises(LogError, match="2,500 pairs of query and item"):
         table.add_blocks(keys[2_500:], counts[2_500:])
+
+
+@pytest.mark.parametrize(
+    ("by", "free", "fits"), [("query", 5, True), ("query", 3, False), (None, 15, True), (None, 5, False)]
+)
+def test_what_sessions_need_is_less_where_documents_are_learnt_some_queries_after_others(
+    machine: Path, by: str | None, free: int, fits: bool
+) -> None:
+    """31,000 sessions of one document each: 110 bytes each where there are queries, else 430; 15 for each rank."""
+    (machine / "meminfo").write_text(f"MemAvailable: {free * 1000} kB\n")
+    rows = np.arange(31_000)
+    table = pa.table({"query": rows, "slate": [[one] for one in rows], "clicks": [[one % 2] for one in rows]})
+    with nullcontext() if fits else pytest.raises(LogError, match="31,000 pairs of query and item"):
+        run(read_log(table).select(session_needs(by)), SessionsFold(by))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc alone says what it keeps")
+def test_what_threads_have_freed_is_given_back() -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    def used(wait: threading.Barrier) -> None:
+        some = [np.ones(1 << 16) for _ in range(60)]  # half a megabyte each: of the thread's own arena
+        wait.wait()
+        del some
+
+    with memory.large_given_back(1 << 30):  # all is kept
+        memory._limit(1 << 30, 32 << 20)
+        wait = threading.Barrier(2)
+        each = [threading.Thread(target=used, args=(wait,)) for _ in range(2)]
+        for thread in each:
+            thread.start()
+        for thread in each:
+            thread.join()
+        before = resident()
+        assert memory.given_back("found") == "found"
+        assert before - resident() > 30 << 20

@@ -20,7 +20,7 @@ from ..language.spelling import Spelled, parse, spell
 from ..log.batch import Floats
 from ..readers.log import opened
 from ..running.executors import Executor, Progress, reduced
-from ..running.memory import given_back
+from ..running.memory import given_back, large_given_back
 from ..sums.base import Fold, Tee
 from ..sums.fingerprint import Content, Fingerprint, FingerprintFold
 from ..sums.outcome_shape import OutcomeShapeFold
@@ -101,8 +101,9 @@ class ClickModel(Spelled, ModelSpec):
         found = given_back(fold.result(given_back(reduced(source.select(needed), fold, executor, progress))))
         if self.learns_examination:
             refuse_sorted(found["shape"])
-        gathered = replace(found["gathered"], covariates=found.get("covariates"))
-        fitted = self.of(gathered, say=say, source=source.describe(), training=found["training"])
+        gathered = [replace(found.pop("gathered"), covariates=found.get("covariates"))]
+        with large_given_back():
+            fitted = self.of(gathered.pop(), say=say, source=source.describe(), training=found["training"])
         return replace(fitted, documents=fitted.documents.named(found["texts"]))
 
     @final
@@ -144,18 +145,18 @@ class ClickModel(Spelled, ModelSpec):
         training: Fingerprint | None = None,
     ) -> Fitted:
         """Learn from data gathered before, so that one pass over the log serves several models."""
-        data = gathered.counted()
-        if isinstance(data, Sessions):
-            data = self.from_sessions(data)
-        known = gathered.covariates
-        learn = partial(self.learn, say=say)
-        learnt = learn(data) if known is None else features.learn_with_features(self, learn, data, known, say)
-        _check_learnt(self, learnt, len(gathered.documents))
+        data, known, documents, tally = gathered.counted(), gathered.covariates, gathered.documents, gathered.tally
+        evidence, rates = _evidence(gathered.data), rank_rates(data)
+        each = [self.from_sessions(data) if isinstance(data, Sessions) else data]
+        del gathered, data  # a model may let go of what it learns from: there is less in memory
+        if known is None:
+            learnt = self.learn(each.pop(), say=say)
+        else:
+            learnt = features.learn_with_features(self, partial(self.learn, say=say), each.pop(), known, say)
+        _check_learnt(self, learnt, len(documents))
         ended = FitEvidence(settled=learnt.converged, rounds=learnt.rounds)
-        about = cautions_for(_evidence(gathered.data), ended)
-        learnt = replace(learnt, cautions=(*about, *learnt.cautions))
-        rates = rank_rates(gathered.counted())
-        return Fitted(self, gathered.documents, learnt, gathered.tally, source, training, rates)
+        learnt = replace(learnt, cautions=(*cautions_for(evidence, ended), *learnt.cautions))
+        return Fitted(self, documents, learnt, tally, source, training, rates)
 
     @abstractmethod
     def collect(self, by: str | None) -> Fold:

@@ -124,9 +124,10 @@ class DCTR(WithPrior):
             each, (views, clicks) = betas.of(part.rows), part.by_document()
             rate[part.rows], strength[part.rows] = each.posterior_mean(clicks, views), views + each.strength
         if isinstance(setting, PriorDesign):
-            few = betas.of(some)
-            del betas  # of all documents: there is less in memory
-            doubt = _doubt(rate, strength, regression, setting, (shown, clicked, few.a, few.b), some)
+            a, b = betas.of_seen(data.documents)
+            evidence = shown, clicked, a[some], b[some]
+            del betas, a, b  # of all documents: there is less in memory
+            doubt = _doubt(rate, strength, regression, setting, evidence, some)
             known, loadings = leading_and_own({"rate": doubt})
             strength = known["rate"]
         tables = {"rate": rate, "rate_prior": unseen.table, "rate_regression": regression.table}
@@ -202,7 +203,7 @@ def _doubt(
     strength: Floats,
     prior: PriorRegression,
     design: PriorDesign,
-    evidence: tuple[Floats, ...],
+    evidence: tuple[Floats, Floats, Floats, Floats],
     some: Integers,
 ) -> Uncertainty:
     """The rates [documents + 1], which move with the doubt of the prior, which `some` documents gave.

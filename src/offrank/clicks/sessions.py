@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import EmptyLogError, UsageError
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import distinct_codes
-from ..running.memory import refuse_without_room
+from ..running.memory import given_back, refuse_without_room
 from ..sums.base import Fold
 from ..sums.counts import join
 from ..wording import Option, Wording
@@ -114,8 +114,11 @@ class Tally:
 
 FEWER = Wording("identify documents by item alone ({}), or use a part of the log", Option("by", None))
 """What to do where memory is short."""
-_PAIR, _PLACE = 600, 30
-"""Bytes of memory that learning from sessions takes for each document, and for each rank of a session."""
+ENOUGH = 30_000
+"""Distinct sessions from which the priors of documents, and doubts, are learnt: some queries' if there are more."""
+_AT_ONCE, _BY_QUERY, _PLACE = 430, 110, 15
+"""Bytes more of memory that learning from sessions takes for each document, where all are worked on at once, or those
+of some queries after others; and for each rank of a session."""
 
 
 class Weighed(NamedTuple):
@@ -287,15 +290,13 @@ class SessionsFold(Fold):
         Raises:
             EmptyLogError: nothing was shown.
         """
-        documents, sessions = found.joined(self.by, last=True)
+        documents, sessions = given_back(found.joined(self.by, last=True))
         if not len(documents):
             raise no_impressions()
-        needed = _PAIR * len(documents) + _PLACE * sessions.document.size
+        pair = _AT_ONCE if self.by is None or len(sessions) <= ENOUGH else _BY_QUERY
+        needed = pair * len(documents) + _PLACE * sessions.document.size
         refuse_without_room(needed, f"{len(documents):,} pairs of query and item", FEWER)
-        worth, there = Weighed.of(sessions.weight).worth, sessions.document >= 0
-        weight = np.broadcast_to(sessions.weight[:, None], there.shape)[there]
-        shown = np.bincount(sessions.document[there], weight, len(documents))
-        documents = replace(documents, shown=shown.astype(np.float64, copy=False))
+        documents, worth = replace(documents, shown=sessions.rank_moments()[0]), Weighed.of(sessions.weight).worth
         return TrainingData(documents, collapsed(sessions), found.tally, worth)
 
 

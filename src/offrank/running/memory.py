@@ -7,7 +7,7 @@ import importlib
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,10 +17,8 @@ from ..errors import LogError
 
 _MACHINE, _OWN, _GROUPS = Path("/proc/meminfo"), Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 T = TypeVar("T")
-_TRIM, _MAPPED = -1, -3
-"""Of glibc's mallopt: what is kept, and the size from which memory is asked for by itself."""
 _SOME = 100_000
-"""Bytes that glibc has in its own arenas, and at which it looks whether it keeps too much."""
+"""Bytes after which glibc looks whether it keeps too much."""
 _STATUS = Path("/proc/self/status")
 _FILES = (
     ("memory.max", "memory.current", "inactive_file"),
@@ -43,29 +41,38 @@ def refuse_without_room(needed: float, what: str, remedy: str) -> None:
         raise LogError(f"{what} need about {more}", remedy)
 
 
-def keep_freed() -> None:
-    """Let glibc keep what a batch has freed for the next, up to 64 MB, instead of asking for new pages each time."""
-    with suppress(AttributeError, OSError, TypeError):  # others have no such limits
-        library = ctypes.CDLL(None)
-        library.mallopt(_TRIM, 64 << 20)
-        library.mallopt(_MAPPED, 32 << 20)
-
-
 def given_back(found: T) -> T:
     """What was found, when the system has what was freed but kept for later: after a pass, what its threads had."""
     pa.default_memory_pool().release_unused()
-    with suppress(AttributeError, OSError, TypeError, RuntimeError):  # there may be no room for threads
-        library, threads = ctypes.CDLL(None), 2 + (os.cpu_count() or 1)
-        library.mallopt(_TRIM, _SOME)
-        # What a thread has freed is kept for later ones, up to the limit: some that are there at once have all of it.
-        together = threading.Barrier(threads)
-        each = [threading.Thread(target=_free_some, args=(together,)) for _ in range(threads)]
+    with large_given_back(_SOME), suppress(AttributeError, OSError, TypeError, RuntimeError):  # RuntimeError: no room
+        # What a thread has freed is kept for later ones: some that are there at once have all of it.
+        together = threading.Barrier(2 + (os.cpu_count() or 1))
+        each = [threading.Thread(target=_free_some, args=(together,)) for _ in range(together.parties)]
         for act in (threading.Thread.start, threading.Thread.join):
             for thread in each:
                 act(thread)
-        library.malloc_trim(0)
-    keep_freed()
+        ctypes.CDLL(None).malloc_trim(0)
     return found
+
+
+@contextmanager
+def large_given_back(kept: int = 16 << 20) -> Iterator[None]:
+    """Arrays of 4 MB or more go back to the system when they are freed, and all that is freed beyond `kept` bytes.
+
+    Before and after, glibc keeps 64 MB of arrays up to 32 MB, which is faster where there is a batch after others.
+    """
+    _limit(kept, 4 << 20)
+    try:
+        yield
+    finally:
+        _limit(64 << 20, 32 << 20)
+
+
+def _limit(kept: int, alone: int) -> None:
+    with suppress(AttributeError, OSError, TypeError):  # others than glibc have no such limits
+        library = ctypes.CDLL(None)
+        library.mallopt(-1, kept)
+        library.mallopt(-3, alone)
 
 
 def _free_some(together: threading.Barrier) -> None:
