@@ -92,7 +92,7 @@ def test_a_log_of_too_many_pairs_is_refused_before_they_are_learnt_from(machine:
 def test_what_learning_needs_is_told_by_documents_not_by_blocks_of_their_ranks(
     machine: Path, documents: int, fits: bool
 ) -> None:
-    (machine / "meminfo").write_text("MemAvailable: 600 kB\n")
+    (machine / "meminfo").write_text("MemAvailable: 500 kB\n")
     keys, counts = np.zeros((5_000, 3), np.int64), np.zeros((5_000, 8, 2), np.uint8)
     keys[:, 0], keys[:, 2] = np.divmod(np.arange(5_000), documents)
     counts[:, 0] = 1

@@ -24,7 +24,7 @@ _SORTED = 1 << 14
 """Blocks that are sorted at once."""
 _SMALL = 1 << 18
 """Blocks up to which room is doubled; then it grows by an eighth."""
-_DOCUMENT, _ENTRY = 150, (10, 10, 16, 44)
+_DOCUMENT, _ENTRY = 130, (10, 10, 16, 44)
 """Bytes of memory that learning from counts takes for each document, and for each of its cells by `_WIDTHS`."""
 
 

@@ -26,7 +26,7 @@ from ..language.files import most_unpacked, refuse_bomb
 
 __all__ = ["SCHEMA", "dumps", "loads"]
 
-SCHEMA = 16
+SCHEMA = 17
 """The version of the format; it also changes where a state of the same form means something else."""
 
 _WRITTEN = """
