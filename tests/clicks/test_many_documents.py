@@ -74,7 +74,7 @@ def test_documents_keep_their_numbers(model: Chain, prior: object, monkeypatch: 
 
     Sums in another order differ in their last digits, which many rounds enlarge, as an order of sessions does.
     """
-    monkeypatch.setattr(chain_module, "ENOUGH", 700)
+    monkeypatch.setattr(chain_module, "MOST_FOR_PRIORS", 700)
     monkeypatch.setattr(compressed_sessions, "_DOCUMENTS", 200)
     model, data = replace(model, prior=prior, tolerance=1e-3), collapsed(sessions(900, 3_000, 3, by_query=False))
     parts = model.learn(data)

@@ -27,7 +27,7 @@ from .fit.design import PriorDesign
 from .fit.priors import Prior, given
 from .laws import Cascading, ClickLaw
 from .model import FromFeatures, SessionModel, of_documents, of_ranks
-from .sessions import ENOUGH, Sessions, sample_queries
+from .sessions import MOST_FOR_PRIORS, Sessions, sample_queries
 
 Continuation = Literal["fit"] | float | tuple[float, ...]
 """How users go on: learnt ("fit"), or given."""
@@ -78,7 +78,7 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         """Learn how far users read, then the priors of documents, then the documents."""
         sessions, cautions = self.readable(data)
         del data
-        part, codes = sample_queries(sessions, ENOUGH)
+        part, codes = sample_queries(sessions, MOST_FOR_PRIORS)
         designs, order = self._priors(sessions), None if part is sessions else _by_query(sessions)
         tails = self._tails(sessions, order)
         whole = EM(self, tails, designs if order is None else _taken(designs, order, shared=True), say)

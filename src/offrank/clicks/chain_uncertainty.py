@@ -16,7 +16,7 @@ from .base import CERTAIN, FitResult, Parameters
 from .fit.chain_em import CONTINUATION, EM, FEW_LAPS, TIGHT, Regressions
 from .fit.compressed_sessions import SessionTails
 from .fit.continuation import ContinuationFit, continuation_slopes, continuation_trials
-from .fit.em import expit, logit, parts
+from .fit.em import expit, logit, table_parts
 from .fit.priors import UNIFORM, EvidenceGrid, evidence_slopes
 from .fit.uncertainty import Equations, leading, leading_alone, shared
 from .sessions import Sessions
@@ -152,7 +152,7 @@ class SharedUncertainty:
         found = {name: np.empty((half.shape[1], len(self.found[name]))) for name in self.em.model.tables}
         for place, column in enumerate(half.T):
             there = self._still(self.whole, self.found, *moved(column), TIGHT)
-            for name, part in parts(there):
+            for name, part in table_parts(there):
                 if name in found:
                     found[name][place, part] = logit(there[name][part]) - logit(self.found[name][part])
             del there  # before there are others: of all documents

@@ -49,7 +49,7 @@ def climb(
         one, log_posterior = step(here)
         trace.append(log_posterior)
         say(log_posterior)
-        if all((np.abs(one[name][rows] - here[name][rows]) < tolerance).all() for name, rows in parts(here)):
+        if all((np.abs(one[name][rows] - here[name][rows]) < tolerance).all() for name, rows in table_parts(here)):
             return Climb(one, tuple(trace), taken + 1, converged=True)
         two, _ = step(one)
         here, one = two, _extrapolated(here, one, two)
@@ -61,7 +61,7 @@ def climb(
     return Climb(here, tuple(trace), taken, converged=False)
 
 
-def parts(tables: Parameters) -> list[tuple[str, slice]]:
+def table_parts(tables: Parameters) -> list[tuple[str, slice]]:
     """The tables, some entries after others: each array of all documents counts in memory."""
     return [(name, rows) for name, table in tables.items() for rows in blocks(len(table), _TOGETHER)]
 
@@ -73,14 +73,14 @@ def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> Paramet
     """
     r = v = 0.0
     moving = set()
-    for name, rows in parts(here):
+    for name, rows in table_parts(here):
         _, first, bend = _logits(here[name][rows], one[name][rows], two[name][rows])
         r, v = r + float((first**2).sum()), v + float((bend**2).sum())
         if first.any() or bend.any():
             moving.add(name)
     length = min(-np.sqrt(r) / np.sqrt(v), -1.0) if v > 0 else -1.0
     # What does not move stays exactly as it is, and need not be a probability, such as the priors of a component.
-    for name, rows in parts({name: here[name] for name in moving}):
+    for name, rows in table_parts({name: here[name] for name in moving}):
         at, first, bend = _logits(here[name][rows], one[name][rows], two[name][rows])
         one[name][rows] = expit(at - first * (2 * length) + bend * length**2)
     return {name: one[name] if name in moving else table for name, table in here.items()}
