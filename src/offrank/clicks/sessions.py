@@ -258,7 +258,7 @@ class Pile:
             one = chunks.pop()
             rows, width = slice(first, first + len(one.sessions)), one.sessions.ranks
             known, queries = one.documents(by)
-            order = np.argsort(known)  # in which they are found sooner
+            order = np.argsort(known, kind="stable")  # in which they are found sooner
             place = np.full(len(known) + 1, -1, np.int32)  # one more entry, for the -1 of pads
             place[order] = np.searchsorted(keys, known[order])
             query[place[:-1]], item[place[:-1]] = queries, one.item
