@@ -27,7 +27,7 @@ from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
 from offrank.selection.estimators import ranking
 from offrank.selection.selector import EstimatorSelector
-from offrank.simulation.like_log import BEHAVIOURS, LikeLog
+from offrank_papers.like_log import BEHAVIOURS, LikeLog
 
 WORLDS = {  # behaviour, whether only the reward of the page is logged
     "position-based": ("position-based", False),

@@ -205,9 +205,9 @@ def test_quiet_prints_nothing_but_errors(log: Path) -> None:
 
 
 def test_the_choice_of_an_estimator_is_that_of_python(log: Path, tmp_path: Path) -> None:
-    asked = ("select", "estimators", log, "--target", TARGET[1], *LOGGING, "-e", "snips, snipm", "--worlds", "0")
+    asked = ("select", "estimators", log, "--target", TARGET[1], *LOGGING, "-e", "snips, snipm")
     done = call(*asked, "--json", tmp_path / "out.json")
-    found = offrank.select_estimators(str(log), TARGET[1], LOGGING[1], ["snips", "snipm"], worlds=0)
+    found = offrank.select_estimators(str(log), TARGET[1], LOGGING[1], ["snips", "snipm"])
     assert (done.exit_code, f"{found.chosen} is the choice" in done.output) == (0, True)
     written = json.loads((tmp_path / "out.json").read_text())
     assert (written["chosen"], written["candidates"]) == (found.chosen, found.to_dict()["candidates"])

@@ -20,7 +20,7 @@ from offrank.findings.clicks import (
     JudgementsEvidence,
     PredictionEvidence,
 )
-from offrank.findings.log import LogEvidence, PropensitiesEvidence
+from offrank.findings.log import LogEvidence, PropensitiesEvidence, SumsEvidence
 from offrank.findings.measure import CmipEvidence, ComparisonEvidence
 from offrank.findings.row import ModelEvidence
 from offrank.findings.rows import OwnClicksEvidence, SkippedEvidence, TrainingEvidence
@@ -146,6 +146,8 @@ CASES = [
     Case("propensity-mismatch", LogEvidence(compared=10_000, apart=99), "warning"),
     Case("propensity-mismatch", unfit(0.00099, compared=10, apart=10), None),
     Case("propensity-mismatch", unfit(0.00101, compared=10, apart=10), "serious"),
+    Case("sums-only", SumsEvidence(), None),
+    Case("sums-only", SumsEvidence(table="sums.csv"), "warning"),
     Case("shown-only", LogEvidence(), None),
     Case("shown-only", LogEvidence(rows=10, shown_only=True), "note"),
     Case("double-subsampling", weight(2.0, 9.0, sampling_factor=2.0), "serious"),

@@ -279,7 +279,7 @@ def ask_harvest(asked: Asked) -> None:
 def ask_select(asked: Asked) -> None:
     """Choose an estimator, one of those that were given."""
     given = ["ips", "snips", "ipm"]
-    result = offrank.select_estimators(asked.source(), PlackettLuce(asked.case.name("old")), "uniform", given, worlds=0)
+    result = offrank.select_estimators(asked.source(), PlackettLuce(asked.case.name("old")), "uniform", given)
     told = in_json(result.to_json())
     if [one["estimator"] for one in told["candidates"] if one["chosen"]] != [told["chosen"]]:
         raise Wrong(f"chosen is {told['chosen']!r} of {told['candidates']}")

@@ -45,6 +45,7 @@ OWN_LOG = {
     "merge": "reads states, no log: tests/verbs/test_merge.py",
     "policies": "reads no log: tests/cli/test_names.py",
     "simulate": "writes a log",
+    "sql": "writes a query, reads no log: tests/warehouse/test_sums.py",
 }
 #: click model -> how it is spelled; None where learning draws, or takes sessions one after another
 CLICK_MODEL_SPELLINGS: Mapping[str, str | None] = {
@@ -105,7 +106,7 @@ def comparisons() -> Iterator[Part]:
     for shape, logging in product(("partial", "ragged"), ("uniform", "plackett_luce(old)")):
         ask = partial(offrank.compare, target=targets, logging=logging)
         yield Part(f"compare by {logging}, {shape}", of_readable(ask), shape)
-    select = partial(offrank.select_estimators, target="top(new)", logging="plackett_luce(old)", worlds=0)
+    select = partial(offrank.select_estimators, target="top(new)", logging="plackett_luce(old)")
     yield Part("select estimators", of_readable(partial(select, estimators=("ips", "ipm", "snipm"))))
     for shape in ("partial", "ragged"):
         yield Part(f"inspect, {shape}", of_readable(inspected), shape)

@@ -228,7 +228,7 @@ TWICE: dict[str, Callable[[Any, Path], Any]] = {
     "counted": lambda log, _: asked(log, "ipm", "counted(by=query)"),
     "regression": lambda log, _: asked(log, "dr(lasso)"),
     "auto": lambda log, _: asked(log, "auto"),
-    "select": lambda log, _: offrank.select_estimators(log, "plackett_luce(s)", "uniform", worlds=0),
+    "select": lambda log, _: offrank.select_estimators(log, "plackett_luce(s)", "uniform"),
     "inspect": lambda log, _: offrank.inspect(log),
     "learn": lambda log, folder: offrank.learn(log, "ips", folder / "policy.npz", logging="uniform"),
 }

@@ -37,7 +37,7 @@ def every() -> dict[str, Document]:
             offrank.judge_clicks("pbm.json", "judged.parquet"),
             offrank.predict_clicks(LOG, "pbm.json", "predicted.parquet"),
             offrank.select_clicks(LOG, models, "grade"),
-            offrank.select_estimators(LOG, "uniform", drawn, worlds=2),
+            offrank.select_estimators(LOG, "uniform", drawn),
             offrank.measure(LOG, ["noisy_oracle", "uniform"], drawn),
             offrank.learn("adverts.parquet", "regression", "policy.npz", epochs=2, bits=12),
         )

@@ -67,7 +67,7 @@ JOBS: dict[str, Job] = {
     "click model": _fit,
     "dbn": lambda log, folder, **how: offrank.fit_clicks(log, "dbn", folder / "dbn.json", **how),
     "select models": lambda log, _, **how: offrank.select_clicks(log, click_models(), "grade", **how),
-    "select": lambda log, _, **how: offrank.select_estimators(log, "top(new_score)", worlds=0, **how),
+    "select": lambda log, _, **how: offrank.select_estimators(log, "top(new_score)", **how),
     "learn": _learn,
     "inspect": lambda log, _, **how: offrank.inspect(log, **how),
 }

@@ -57,6 +57,23 @@ def test_another_column_is_decided_as_if_it_were_the_reward(cluster: str | None)
     assert both.outcomes["paid"].at(0.8).verdict == alone.at(0.8).verdict
 
 
+def test_numbers_of_items_count_as_their_sum() -> None:
+    made = logged()
+    rng = np.random.default_rng(5)
+    each = rng.exponential(1.0, np.array(made["slate"]).shape) * np.array(made["clicks"])
+    whole = made | {"spent": each.tolist(), "total": each.sum(axis=1), "first": each[:, 0]}
+    found = evaluated(whole, outcomes=["spent", "total", "spent / clicks", "total / clicks"]).outcomes
+    assert found["spent"]["snips"].value == pytest.approx(found["total"]["snips"].value, rel=1e-12)
+    assert found["spent / clicks"].verdict.decision == found["total / clicks"].verdict.decision
+    log = offrank.read_log(pa.table(whole), top_k=1)
+    cut = offrank.evaluate(log, TARGET, LAW, ["snips", "logged"], cluster=None, outcomes=["spent", "first"]).outcomes
+    assert cut["spent"]["logged"].value == pytest.approx(each[:, 0].mean(), rel=1e-12)
+    assert cut["spent"]["snips"].value == pytest.approx(cut["first"]["snips"].value, rel=1e-12)
+    for broken in (each[:, :-1], np.full(each.shape, np.nan)):
+        with pytest.raises(offrank.errors.LogError, match=r"row 0.*'spent'"):
+            evaluated(made | {"spent": broken.tolist()}, outcomes="spent")
+
+
 @pytest.mark.parametrize("interval", ["studentised", "bootstrap"])
 def test_groups_of_an_outcome_are_those_of_that_reward(interval: str) -> None:
     made = logged()

@@ -11,18 +11,17 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.errors import LogError, NoOverlapError, UsageError
+from offrank.errors import LogError, UsageError
 from offrank.language.assumptions import ITEM_POSITION
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
 from offrank.policies import policy
 from offrank.selection import selector as choosing
 from offrank.selection.estimators import EstimatorRanking
-from offrank.selection.selected_estimators import SelectedEstimators, simulated_section
+from offrank.selection.selected_estimators import SelectedEstimators
 from offrank.selection.selector import EstimatorSelector
-from offrank.selection.simulated_selection import Rehearsed, SimulatedSelection
-from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
+from offrank_papers.like_log import BEHAVIOURS, LikeLog
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
 
 pytestmark = pytest.mark.turns(3, "selection")
@@ -52,7 +51,7 @@ def selected(users: str) -> SelectedEstimators:
 
 
 def _select(source: Any, names: Any = NAMES, **how: Any) -> SelectedEstimators:
-    how = {"examination": EXAMINATION, "cluster": None, "worlds": 0, **how}
+    how = {"examination": EXAMINATION, "cluster": None, **how}
     return offrank.select_estimators(source, TOP, "uniform", names, **how)
 
 
@@ -175,39 +174,9 @@ def test_a_candidate_that_fails_late_stops_no_other(monkeypatch: pytest.MonkeyPa
 
 def test_the_logging_policy_as_target_has_no_pseudo_targets() -> None:
     source = MemorySource((log("position-based"),))
-    found = offrank.select_estimators(source, "uniform", "uniform", ["snips", "rips"], cluster=None, worlds=0)
+    found = offrank.select_estimators(source, "uniform", "uniform", ["snips", "rips"], cluster=None)
     assert found.choice.pseudo == ()
     assert "none: the policies allow none" in "".join(map(str, found.to_document().sections))
-
-
-def test_what_is_not_simulated_says_why() -> None:
-    batch, names = log("position-based"), ["snips"]
-    none = _select(MemorySource((replace(batch, clicks=np.zeros((3000, ITEMS))),)), names, worlds=1)
-    assert none.simulated.missing == "the log has no clicks"
-    half = _select(Rewards((replace(batch, clicks=None, outcome=np.arange(3000) % 2 / 2),)), names, worlds=1)
-    assert "only whole rewards" in half.simulated.missing
-    whole = _select(Rewards((replace(batch, clicks=None, outcome=np.arange(3000) % 2.0),)), names, worlds=1)
-    assert "equal at all ranks" in str(whole)
-
-
-def test_simulated_rates_that_are_off_are_reported() -> None:
-    told = simulated_section(
-        SimulatedSelection((Rehearsed("cascade", 2, 1, "ips", 1.1, {"ips": 1.0}),), 10, 5, off=0.034), ["ips"]
-    )
-    assert "differ from the log's by up to 3" in told.prose[0]
-
-
-def test_a_simulated_log_without_overlap_is_not_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = EstimatorSelector.select
-
-    def select(self: EstimatorSelector, target: Any) -> Any:
-        if "simulated" in self.source.describe() and self.source.seed == 0:  # type: ignore[attr-defined]
-            raise NoOverlapError("nothing", "log more")
-        return real(self, target)
-
-    monkeypatch.setattr(EstimatorSelector, "select", select)
-    found = _select(MemorySource((log("position-based"),)), ["snips"], worlds=2).simulated
-    assert [(one.logs, one.right, one.auto) for one in found.kinds] == [(2, 1, 1.0)] * 3
 
 
 def test_a_difference_assumes_what_both_of_its_parts_assume(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,36 +198,25 @@ def test_a_difference_assumes_what_both_of_its_parts_assume(monkeypatch: pytest.
 
 def test_written_propensities_allow_no_pseudo_targets() -> None:
     table = replaced(search().slice(0, 500), propensity=np.full(500, 0.1))
-    found = offrank.select_estimators(table, "epsilon(top(new_score), 0.5)", worlds=2)
+    found = offrank.select_estimators(table, "epsilon(top(new_score), 0.5)")
     assert (found.choice.pseudo, set(found.choice.given)) == ((), {"ips", "snips"})
-    assert "Nothing was simulated" in str(found)
 
 
 @cache
-def simulated() -> SelectedEstimators:
+def of_search() -> SelectedEstimators:
     table = search().slice(0, 1500)
-    return offrank.select_estimators(table, TARGET, LOGGING, ["snips", "snipm"], examination=CURVE, worlds=2)
-
-
-def test_choices_are_simulated_in_worlds_like_the_log() -> None:
-    found = simulated().simulated
-    assert (found.logs, found.rows, found.contexts) == (6, 1500, 256)
-    assert [one.users for one in found.kinds] == ["position-based", "cascade", "neighbours"]
-    assert all(one.errors[one.best] == 1 and min(one.errors.values()) == 1 for one in found.kinds)
-    assert found.fixed()["snips"] == sum(one.logs for one in found.kinds if one.errors["snips"] <= 1.2) / 6
-    assert found.right == sum(one.right for one in found.kinds) / 6
+    return offrank.select_estimators(table, TARGET, LOGGING, ["snips", "snipm"], examination=CURVE)
 
 
 def test_the_result_is_a_page_a_table_and_json(tmp_path: Any) -> None:
-    found = simulated()
+    found = of_search()
     assert f"{found.chosen} is the choice" in str(found)
-    assert "How often the selection is right" in str(found)
     found.save_html(tmp_path / "page.html")
-    assert "Error relative to the best candidate" in (tmp_path / "page.html").read_text()
+    assert "Estimated errors" in (tmp_path / "page.html").read_text()
     errors = [error for error in found.to_arrow()["expected_error"].to_pylist() if error is not None]
     assert errors == sorted(errors)
     written = found.to_dict()
-    assert (written["chosen"], written["simulated"]["rows"]) == (found.chosen, 1500)
+    assert written["chosen"] == found.chosen
     assert written["candidates"][0]["estimator"] == found.chosen
     assert written["command"].startswith("offrank.select_estimators(log, target='top(new_score)'")
 
@@ -271,7 +229,6 @@ def test_the_result_is_a_page_a_table_and_json(tmp_path: Any) -> None:
         ({"estimators": ["snips", "logged"]}, "`logged` cannot be chosen"),
         ({"estimators": ["snips", "clip(logged, 5)"]}, "logged has no weights"),
         ({"estimators": []}, "there is no estimator"),
-        ({"worlds": -1}, "worlds is -1"),
         ({"estimators": "pbm"}, "examination"),
     ],
 )
@@ -292,7 +249,7 @@ def test_a_log_that_does_not_fit_commends_no_estimator() -> None:
     table = search().slice(0, 3000)
     scores = [list(reversed(one)) for one in table["old_score"].to_pylist()]
     broken = table.set_column(table.schema.get_field_index("old_score"), "old_score", pa.array(scores))
-    found = offrank.select_estimators(broken, TARGET, LOGGING, ["snips", "snipm"], worlds=0)
+    found = offrank.select_estimators(broken, TARGET, LOGGING, ["snips", "snipm"])
     assert found.severity == "serious"
     assert "Use none of them" in str(found)
     assert "is the choice" not in str(found)

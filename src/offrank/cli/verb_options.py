@@ -41,7 +41,7 @@ _GIVEN = {"log", "columns", "executor", "progress", "overwrite", "say"}
 """Parameters of all verbs: what the command line has other options for."""
 _USES = {
     "log": ("totals", "held_out"),
-    "uncertainty": ("cluster", "confidence", "interval", "replicates", "seed", "control", "worlds"),
+    "uncertainty": ("cluster", "confidence", "interval", "replicates", "seed", "control"),
     "output": ("state", "path"),
 }
 """Where options stand in the help, if not among those of the question."""

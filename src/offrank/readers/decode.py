@@ -242,9 +242,12 @@ class Decoded:
         return replace(found, values=np.nan_to_num(found.values)) if self.clicks_as == "filled" else found
 
     def _by_row(self, name: str) -> Floats:
-        """Read a number per row."""
+        """Read a number per row; of a list beside the slate, the sum of those of the slots that are kept."""
         role, _, of = name.partition(":")
         column = conversions.yes_or_no(self._column(name)) if name == "reward" else self._column(name)
+        if role == "numbers" and pa.types.is_nested(column.type):
+            slots = self.slots.shape[1]
+            return self._beside(name).head(slots).padded(slots, 0, np.float64).sum(axis=1)
         found = (self._of_texts if column.type in flat.TEXTS else flat.numbers)(column, self.columns[name])
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, None, self.columns[name], bounds)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..findings import cautions_for
 from ..language.assumptions import in_words
-from ..language.formatting import Span, finite, listing, number, percent, plural, quote
+from ..language.formatting import Span, finite, listing, number, plural, quote
 from ..report.document import Answer, Document, Figures, Finding, Section
 from ..report.facts import again
 from ..report.plots import Forest, ForestRow
@@ -17,7 +17,6 @@ from ..report.printable import Delivered
 from ..sums.estimate import Caution, PlacedCaution
 from .estimators import EstimatedError
 from .selector import SelectedEstimator
-from .simulated_selection import NEAR, SimulatedSelection
 
 _LOG = "the log"
 """What a finding is about, if not an estimator."""
@@ -29,8 +28,6 @@ _RULE = (
     "the target alone allows (2 standard errors)."
 )
 _LIGHTS = {"refuted": "serious", "unusable": "serious", "uncertain": "warning"}
-_OFF = 0.02
-"""Simulated click rates that differ more from the log's are reported."""
 _PSEUDO = "none: the policies allow none, these candidates and columns do not, or the target is the logging policy"
 
 
@@ -38,12 +35,10 @@ _PSEUDO = "none: the policies allow none, these candidates and columns do not, o
 class SelectedEstimators(Delivered):
     """Which estimator to believe for one target, and the estimated error of every candidate.
 
-    choice: the spelling of the chosen one is `choice.chosen`. simulated: how often such a choice is right in simulated
-    worlds like the log.
+    choice: the spelling of the chosen one is `choice.chosen`.
     """
 
     choice: SelectedEstimator
-    simulated: SimulatedSelection = field(default_factory=SimulatedSelection)
 
     headings = (
         "estimator",
@@ -118,8 +113,7 @@ class SelectedEstimators(Delivered):
         """Return the result as plain lists, dicts and numbers (None for unknown values)."""
         shared = {"chosen": self.chosen, "trusted": self.choice.ranking.trusted, "pseudo": list(self.choice.pseudo)}
         said = [asdict(one) for one in self.findings]
-        simulated = {**asdict(self.simulated), "right": self.simulated.right, "fixed": self.simulated.fixed()}
-        return {**self.facts, **shared, "candidates": self.records(), "simulated": simulated, "findings": said}
+        return {**self.facts, **shared, "candidates": self.records(), "findings": said}
 
     def to_document(self) -> Document:
         """Return the page: the choice, the estimated errors, what cannot be had, and how it was found."""
@@ -137,9 +131,8 @@ class SelectedEstimators(Delivered):
             )
         answer = Answer(said, severity=severity)
         judged = candidate_sections(rows, self.findings_by_code())
-        simulated = simulated_section(self.simulated, self.choice.given)
         repeated = again(self.facts, "log", "target", "logging", "examination", "cluster")
-        sections = (*judged, simulated, rule(self.choice.pseudo), repeated)
+        sections = (*judged, rule(self.choice.pseudo), repeated)
         return self._page(lead, (one for one in sections if not one.empty), answer, candidates_forest(rows))
 
 
@@ -193,35 +186,3 @@ def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _short(value: float | None) -> str | None:
     return None if value is None else number(value)
-
-
-def simulated_section(found: SimulatedSelection, given: Iterable[str]) -> Section:
-    """Return the section about simulated choices. given: the candidates."""
-    title = "How often the selection is right"
-    if not (found.kinds or found.missing):
-        return Section(title)
-    if found.missing:
-        return Section(title, (f"Nothing was simulated: {found.missing}.",))
-    few, near = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), percent(NEAR - 1)
-    rates = "click rates by rank are the log's"
-    if not found.by_rank:
-        rates = "the mean number of clicks is the log's, equal at all ranks"
-    off = f" Simulated click rates differ from the log's by up to {percent(found.off)}." if found.off > _OFF else ""
-    told = (
-        f"In {found.logs} simulated logs of {found.rows:,} impressions, the error of the chosen estimator was at "
-        f"most {near} above that of the best in {percent(found.right)} (standard error {percent(found.error)}). "
-        f"Always using `{few[0][0]}` achieves {percent(few[0][1])}, more than any other single estimator. Contexts "
-        f"are {found.contexts:,} of the log's, slates are drawn from its logging policy, and {rates}; users and the "
-        f"relevance of items are simulated.{off}"
-    )
-    names = [name for name, _ in few]
-    rows = tuple(
-        (one.users, one.best, f"{one.right} of {one.logs}", f"{one.auto:.2f}", *(f"{one.errors[n]:.2f}" for n in names))
-        for one in found.kinds
-    )
-    if left := [quote(name) for name in given if name not in found.kinds[0].errors]:
-        told += f" Candidates missing there: {listing(left)}."
-    table = Figures(
-        "Error relative to the best candidate", ("users", "best", "right", "choice", *names), rows, folded=True
-    )
-    return Section(title, (told,), tables=(table,))

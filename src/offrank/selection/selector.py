@@ -30,10 +30,11 @@ from ..language.from_text import CANDIDATE_ESTIMATORS
 from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source, refuse_once
 from ..policies.base import Policy
+from ..policies.fit import fitted
+from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
 from ..sums.estimate import FEW_REWARDS, Estimate
-from ..sums.sampled import SampledRows, SampledRowsFold
 from .estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from .pseudo_targets import DistanceFold, pseudo_targets
 
@@ -97,8 +98,8 @@ class EstimatorSelector:
     """What to select from, and by which log.
 
     candidates: estimators by spelling. examination: probability that each rank is examined, or None. pseudo: whether
-    pseudo-targets are used besides the target. sample: number of contexts to keep. cache: of
-    what depends on policies and contexts only, such as inverses of matrices; readings share it.
+    pseudo-targets are used besides the target. cache: of what depends on policies and contexts only, such as inverses
+    of matrices; readings share it.
     """
 
     source: Source
@@ -109,7 +110,6 @@ class EstimatorSelector:
     executor: Executor | None = None
     progress: Progress | None = None
     pseudo: bool = True
-    sample: int = 0
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     def select(self, target: Policy) -> SelectedEstimator:
@@ -198,7 +198,7 @@ class EstimatorSelector:
         """
         with suppress(OffrankError):
             return self._read(policies, able), able
-        alone = replace(self, progress=None, sample=0)
+        alone = replace(self, progress=None)
         for name, one in able.items():
             try:
                 alone._read(policies[:1], {name: one})
@@ -228,10 +228,6 @@ class EstimatorSelector:
         )
         if policies[1:]:
             asked.add(Quantity("distance", self._distance(policies)))
-        if self.sample:
-            drawn = self._sampled(policies[0])
-            rows = SampledRowsFold(asked.needs | drawn, self.sample, each="candidate")
-            asked.add(Quantity("sampled", rows, drawn))
         asked.add(*log_quantities(self.source, job.checked_logging, job.spec.columns))
         found = asked.reduce(self.executor, self.progress)
         impressions: Impressions = found["impressions"]
@@ -241,20 +237,27 @@ class EstimatorSelector:
         log = log_evidence(found, asked, job.checked_logging)
         summary = replace(plain, about_log=judged_log(log, [plain]))
         away = found.get("distance", np.ones(1))
-        rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
         if away[0] <= _SAME:
             policies, away = policies[:1], np.ones(1)
-        return Reading(
-            summary, tuple(policies), away / float(away[0]), rates[: impressions.slots], found.get("sampled")
-        )
+        return Reading(summary, tuple(policies), away / float(away[0]))
 
-    def _sampled(self, target: Policy) -> Needs:
-        """Return the columns for drawing slates; none where a policy cannot draw, or the log lacks them."""
-        with suppress(OffrankError):
-            found = target.reads("sample") | self.logging.reads("sample")
-            self.source.select(found)
-            return found
-        return Needs()
+
+def selected_for(
+    source: Source,
+    logging: Policy,
+    target: Policy,
+    candidates: Sequence[Estimator],
+    curve: Sequence[float] | None,
+    cluster: str | None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> SelectedEstimator:
+    """Choose one of the candidates for a target, after what is to be learnt from the log was learnt."""
+    spec = IntervalSpec("normal", cluster=cluster).with_clusters_of(source)
+    told = spec.with_rows_of(source, logging).told
+    learnt = tuple(fit_models(candidates, source, executor, progress, spec.columns, told))
+    drawn, wanted = (fitted(one, source, executor) for one in (logging, target))
+    return EstimatorSelector(source, drawn, curve, spec, learnt, executor, progress).select(wanted)
 
 
 def chosen_estimators(
@@ -276,14 +279,11 @@ class Reading:
     """What one pass over a log tells of a target and its pseudo-targets.
 
     - policies: the target and the others; distances: of each from the logging policy, relative to the target's.
-    - rates: [k] click rates by rank, empty without clicks. sampled: contexts of the log, if asked for.
     """
 
     summary: Counts
     policies: tuple[Policy, ...]
     distances: Floats
-    rates: Floats
-    sampled: SampledRows | None
 
     def estimates(self, able: Family) -> tuple[dict[str, Estimate], dict[str, OffrankError]]:
         """Return the estimates of the target, and why some are missing."""

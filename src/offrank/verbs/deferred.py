@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..policies import fit, splits
     from ..readers import convert as conversion
     from ..running import reproducibility
-    from ..selection import selected_estimators, selected_models, selector, simulated_selection, strategies
+    from ..selection import selected_estimators, selected_models, selector, strategies
     from ..simulation import judged_queries, simulated, source, worlds
     from ..simulation import rankers as world_rankers
     from ..simulation.users import named as users

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
 from ..language.argument import plain_argument
 from ..language.from_text import CANDIDATE_ESTIMATORS
-from .deferred import arguments, metadata, policies, reproducibility, selected_estimators, simulated_selection
+from .deferred import arguments, metadata, policies, reproducibility, selected_estimators, selector
 
 if TYPE_CHECKING:
     from ..evaluation.arguments import Estimators, Examination
@@ -25,7 +24,6 @@ def select_estimators(
     *,
     examination: Examination | None = None,
     cluster: str | None = "auto",
-    worlds: int = 10,
     columns: Mapping[str, str] | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -45,7 +43,6 @@ def select_estimators(
             numbers, a fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
         cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
             auto takes the one of them, with at least five values, that has the strongest dependence.
-        worlds: Simulated logs of each kind of users; 0: none.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
@@ -60,26 +57,21 @@ def select_estimators(
     Examples:
         >>> simulated = offrank.simulate("log.parquet", sessions=5000, queries=50, slots=3, temperature=1.0)
         >>> target, logging = (f"plackett_luce(noisy_oracle, temperature={t}, log=True)" for t in (0.5, 1))
-        >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
+        >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"]).chosen
         'snips'
     """
     drawn, wanted = policies.policy(logging), arguments.only_policy(target)
     candidates, trained = arguments.candidate_estimators(estimators), arguments.examination(examination)
-    if worlds < 0:
-        raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")
     source = arguments.source(log, columns)
-    choice, simulated = simulated_selection.select_and_simulate(
-        source, drawn, wanted, candidates, trained.curve, cluster, worlds, executor, progress
-    )
+    choice = selector.selected_for(source, drawn, wanted, candidates, trained.curve, cluster, executor, progress)
     asked = {
         "target": wanted,
         "logging": drawn,
         "estimators": candidates,
         "examination": trained.curve,
         "cluster": None if cluster == "none" else cluster,
-        "worlds": worlds,
     }
     call = reproducibility.call(select_estimators, reproducibility.written(log), {"columns": columns or None, **asked})
     title = f"Which estimator for {wanted!r}?"
     facts = metadata.facts("estimator-selection", title, source, **plain_argument(asked), command=call)
-    return selected_estimators.SelectedEstimators(choice, simulated, facts=facts)
+    return selected_estimators.SelectedEstimators(choice, facts=facts)

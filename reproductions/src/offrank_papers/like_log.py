@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import ColumnError
-from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from ..log.source import Needs, OnePart, refuse_unknown_clusters
-from ..policies.base import Policy, all_items
+from offrank.errors import ColumnError
+from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
+from offrank.log.source import Needs, OnePart, refuse_unknown_clusters
+from offrank.policies.base import Policy, all_items
 
 Behaviour = Callable[[Floats], Floats]
 """From the attraction of the items on slates [n, k] (0: nothing there) a factor of each click rate [n, k]."""
