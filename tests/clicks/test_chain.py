@@ -332,7 +332,7 @@ def test_directions_that_are_left_out_count_as_an_entrys_own() -> None:
     """Of a Beta's variance v (1 - v) / (s + 1), and (v (1 - v))^2 times that of the logit."""
     rng = np.random.default_rng(1)
     loading, value = 0.1 * rng.standard_normal((6, 5)), rng.uniform(0.2, 0.8, 6)
-    own, kept = leading_alone({"attraction": loading}, {"attraction": value}, {"attraction": np.full(6, 20.0)})
+    own, kept = leading_alone({"attraction": loading.copy()}, {"attraction": value}, {"attraction": np.full(6, 20.0)})
     spread = value * (1 - value)
     variance = spread / (own["attraction"] + 1) + spread**2 * (kept["attraction"] ** 2).sum(axis=1)
     assert variance == pytest.approx(spread / 21 + spread**2 * (loading**2).sum(axis=1))

@@ -1,4 +1,4 @@
-"""What a further pair of query and item costs while a model of counts is learnt."""
+"""What a further pair of query and item costs while a click model is learnt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from offrank.clicks import DCTR, PBM, UBM
+from offrank.clicks import DBN, DCTR, PBM, UBM
 from offrank.clicks.model import ClickModel
 
 SHOWN = 5
@@ -30,7 +30,7 @@ def log(folder: Path, pairs: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("model", [DCTR(), PBM(), UBM()], ids=str)
+@pytest.mark.parametrize("model", [DCTR(), PBM(), UBM(), DBN()], ids=str)
 def test_a_further_pair_costs_less_than_150_bytes(model: ClickModel, tmp_path: Path) -> None:
     peaks, pairs = [], []
     model.fit(log(tmp_path, 1_000))

@@ -101,10 +101,13 @@ def test_what_learning_needs_is_told_by_documents_not_by_blocks_of_their_ranks(
         table.add_blocks(keys[2_500:], counts[2_500:])
 
 
-@pytest.mark.parametrize(("free", "fits"), [(15, True), (12, False)])
-def test_what_sessions_need_is_told_by_documents_and_ranks(machine: Path, free: int, fits: bool) -> None:
-    """31,000 sessions of one document each: 430 bytes each, and 15 for each rank, which are 13.8 MB."""
-    by = "query"
+@pytest.mark.parametrize(
+    ("by", "free", "fits"), [("query", 5, True), ("query", 3, False), (None, 15, True), (None, 5, False)]
+)
+def test_what_sessions_need_is_less_where_documents_are_learnt_some_queries_after_others(
+    machine: Path, by: str | None, free: int, fits: bool
+) -> None:
+    """31,000 sessions of one document each: 110 bytes each where there are queries, else 430; 15 for each rank."""
     (machine / "meminfo").write_text(f"MemAvailable: {free * 1000} kB\n")
     rows = np.arange(31_000)
     table = pa.table({"query": rows, "slate": [[one] for one in rows], "clicks": [[one % 2] for one in rows]})

@@ -7,10 +7,11 @@ weak priors, see `ContinuationFit`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..language import Say, silent
@@ -20,20 +21,18 @@ from .base import FitResult, Parameters, Role, Roles, prior_name, regression_nam
 from .chain_uncertainty import SharedUncertainty
 from .documents import SlateDocuments
 from .fit.chain_em import CONTINUATION, EM, CascadeSpec, Designs
-from .fit.compressed_sessions import SessionTails
+from .fit.compressed_sessions import ManyTails, SessionTails
 from .fit.continuation import ContinuationFit
 from .fit.design import PriorDesign
 from .fit.priors import Prior, given
 from .laws import Cascading, ClickLaw
 from .model import FromFeatures, SessionModel, of_documents, of_ranks
-from .sessions import Sessions, sample_queries
+from .sessions import MOST_FOR_PRIORS, Sessions, sample_queries
 
 Continuation = Literal["fit"] | float | tuple[float, ...]
 """How users go on: learnt ("fit"), or given."""
 
 _KNOTS = 5
-_ENOUGH = 30_000
-"""Distinct sessions from which the priors of documents, and doubts, are learnt: some queries' if there are more."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -78,15 +77,18 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
     def learn(self, data: Sessions, *, say: Say = silent) -> FitResult:
         """Learn how far users read, then the priors of documents, then the documents."""
         sessions, cautions = self.readable(data)
-        part, codes = sample_queries(sessions, _ENOUGH)
-        designs = self._priors(sessions)
-        whole = EM(self, SessionTails.of(sessions, by_rank=self.by_rank), designs, say)
+        del data
+        part, codes = sample_queries(sessions, MOST_FOR_PRIORS)
+        designs, order = self._priors(sessions), None if part is sessions else _by_query(sessions)
+        tails = self._tails(sessions, order)
+        whole = EM(self, tails, designs if order is None else _taken(designs, order, shared=True), say)
         here, priors = whole.initial()
         some, there = whole, here
         if part is not sessions:
             some = EM(self, SessionTails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
-            rows = np.append(codes, -1)
+            rows = np.append(codes if order is None else np.argsort(order)[codes], -1)
             there = {name: table if name == CONTINUATION else table[rows] for name, table in here.items()}
+        del sessions, designs, tails
         alone = None
         if self.begin and self.fixed is None:
             alone = ContinuationFit.of(some, there, priors)
@@ -101,8 +103,20 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         still = alone is not None
         there, priors = some.fit_jointly(there, priors, still=still)
         found = whole.climbed(there if some is whole else here, priors, still=still)
+        del here  # of all documents: there is less in memory
         doubt = SharedUncertainty(whole, some, part, found.parameters, there, priors, alone)
-        return doubt.of(whole.learnt(found, priors, cautions))
+        learnt = doubt.of(whole.learnt(found, priors, cautions, explained=self.columns is not None))
+        return learnt if order is None else _as_numbered(learnt, self.tables, order)
+
+    def _tails(self, sessions: Sessions, order: NDArray[np.int32] | None) -> SessionTails | ManyTails:
+        """What is hidden of all sessions. order: of many documents, by query, and so they are numbered anew."""
+        if order is None:
+            return SessionTails.of(sessions, by_rank=self.by_rank)
+        assert sessions.query is not None
+        place = np.full(len(order) + 1, -1, np.int32)
+        place[order] = np.arange(len(order))
+        sessions = replace(sessions, document=place[sessions.document], query=sessions.query[order])
+        return ManyTails.of(sessions, by_rank=self.by_rank)
 
     def _priors(self, sessions: Sessions) -> Designs:
         """What the prior of each table of documents depends on, or the prior that was given."""
@@ -149,6 +163,24 @@ def _is_chance(number: object) -> bool:
     return isinstance(number, int | float) and 0 < number < 1
 
 
-def _taken(designs: Designs, documents: Integers) -> Designs:
-    """The same of some documents."""
-    return {name: one.take(documents) if isinstance(one, PriorDesign) else one for name, one in designs.items()}
+def _by_query(sessions: Sessions) -> NDArray[np.int32] | None:
+    """[documents] the documents of each query one after another; None where queries are unknown."""
+    return None if sessions.query is None else np.argsort(sessions.query, kind="stable").astype(np.int32)
+
+
+def _taken(designs: Designs, documents: Integers | NDArray[np.int32], *, shared: bool = False) -> Designs:
+    """The same of some documents. shared: in less room, see `PriorDesign`."""
+    taken = {id(one): one.take(documents) for one in designs.values() if isinstance(one, PriorDesign)}
+    made = {key: one.shared() if shared else one for key, one in taken.items()}
+    return {name: made[id(one)] if isinstance(one, PriorDesign) else one for name, one in designs.items()}
+
+
+def _as_numbered(learnt: FitResult, tables: tuple[str, ...], order: NDArray[np.int32]) -> FitResult:
+    """What was learnt of documents in an order, as these are numbered; it is written where it is."""
+    for group in (learnt.parameters, learnt.strength, learnt.loadings):
+        for name in tables:
+            if name in group:
+                group[name][order] = group[name][:-1].copy()
+    for one in (number for pair in learnt.priors.values() for number in pair):
+        one[order] = one.copy()
+    return learnt

@@ -16,7 +16,7 @@ from .base import CERTAIN, FitResult, Parameters
 from .fit.chain_em import CONTINUATION, EM, FEW_LAPS, TIGHT, Regressions
 from .fit.compressed_sessions import SessionTails
 from .fit.continuation import ContinuationFit, continuation_slopes, continuation_trials
-from .fit.em import expit, logit
+from .fit.em import expit, logit, table_parts
 from .fit.priors import UNIFORM, EvidenceGrid, evidence_slopes
 from .fit.uncertainty import Equations, leading, leading_alone, shared
 from .sessions import Sessions
@@ -58,16 +58,11 @@ class SharedUncertainty:
         grids = self.em.grids(here, self.priors)
         of_some = {name: known[name] + beta.strength for name, beta in self.em.betas(self.priors).items()}
         along = {name: self._directions(name, grid, of_some[name]) for name, grid in grids.items()}
-        if self.whole is not self.em:
-            known = self.whole.known(self.found)
-        strength = {name: known[name] + prior for name, prior in self._strengths(grids).items()}
         places = np.flatnonzero(self._tried > 0)
         ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
         value = here.get(CONTINUATION, np.empty(0))
-        if self.alone is not None:
-            strength[CONTINUATION] = np.full(len(value), UNIFORM.strength)
         if not ends[-1]:
-            return replace(learnt, strength=strength)
+            return replace(learnt, strength=self._strength(known, grids))
         steps, bend, known_by = np.ones(ends[-1]), self._bend, (value * (1 - value))[places] * self._tried[places]
         steps[: len(places)] = _STEP / np.sqrt(np.maximum(known_by, 1.0))
         between = np.append(bend[places] / 2, np.zeros(ends[-1] - len(places)))
@@ -82,6 +77,7 @@ class SharedUncertainty:
             half = half @ leading(loadings)[:, :_FOLLOWED]
             loadings = self._followed(half, moved)
             rest = (all_of_it**2).sum(axis=1) - (half[: len(places)] ** 2).sum(axis=1)
+        strength = self._strength(known, grids)
         if len(places):
             loadings[CONTINUATION] = np.zeros((len(value), half.shape[1]))
             loadings[CONTINUATION][places] = half[: len(places)]
@@ -153,9 +149,14 @@ class SharedUncertainty:
 
     def _followed(self, half: Floats, moved: Callable[[Floats], Moved]) -> dict[str, Floats]:
         """[d + 1, r] what all documents do where the continuation and the priors are moved along each column [r]."""
-        there = [self._still(self.whole, self.found, *moved(column), TIGHT) for column in half.T]
-        names = self.em.model.tables
-        return {n: np.stack([logit(one[n]) - logit(self.found[n]) for one in there], axis=1) for n in names}
+        found = {name: np.empty((half.shape[1], len(self.found[name]))) for name in self.em.model.tables}
+        for place, column in enumerate(half.T):
+            there = self._still(self.whole, self.found, *moved(column), TIGHT)
+            for name, part in table_parts(there):
+                if name in found:
+                    found[name][place, part] = logit(there[name][part]) - logit(self.found[name][part])
+            del there  # before there are others: of all documents
+        return {name: rows.T for name, rows in found.items()}
 
     def _still(
         self, em: EM, here: Parameters, shared: Floats, priors: Regressions, tolerance: float = _CLOSE
@@ -191,12 +192,22 @@ class SharedUncertainty:
             found[begin:end, begin:end] = axes.T @ self.priors[name].curvature(self.em.design(name)) @ axes
         return found
 
-    def _strengths(self, grids: Mapping[str, EvidenceGrid]) -> Parameters:
-        """[documents + 1] the strength of each document's prior, less for the doubt of it, by table."""
-        found = {name: np.array(beta.strength) for name, beta in self.whole.betas(self.priors).items()}
-        for name, grid in grids.items():
-            design = self.whole.design(name)
-            found[name][:-1] = self.priors[name].doubted(design, self._covariance(name, grid))
+    def _strength(self, known: Parameters, grids: Mapping[str, EvidenceGrid]) -> dict[str, Floats]:
+        """The strength of each entry: what is known of it, and its prior's, less for the doubt of that.
+
+        known: of documents that the priors were learnt from.
+        """
+        found, betas = (
+            dict(known if self.whole is self.em else self.whole.known(self.found)),
+            self.whole.betas(self.priors),
+        )
+        for name, information in found.items():
+            prior = np.array(betas[name].strength)
+            if name in grids:
+                prior[:-1] = self.priors[name].doubted(self.whole.design(name), self._covariance(name, grids[name]))
+            np.add(information, prior if betas[name].which is None else prior[betas[name].which], out=information)
+        if self.alone is not None:
+            found[CONTINUATION] = np.full(len(self.here[CONTINUATION]), UNIFORM.strength)
         return found
 
     def _covariance(self, name: str, grid: EvidenceGrid) -> Floats:

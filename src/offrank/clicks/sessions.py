@@ -114,8 +114,11 @@ class Tally:
 
 FEWER = Wording("identify documents by item alone ({}), or use a part of the log", Option("by", None))
 """What to do where memory is short."""
-_PAIR, _PLACE = 430, 15
-"""Bytes more of memory that learning from sessions takes for each document, and for each rank of a session."""
+MOST_FOR_PRIORS = 30_000
+"""Distinct sessions from which the priors of documents, and doubts, are learnt: some queries' if there are more."""
+_AT_ONCE, _BY_QUERY, _PLACE = 430, 110, 15
+"""Bytes more of memory that learning from sessions takes for each document, where all are worked on at once, or those
+of some queries after others; and for each rank of a session."""
 
 
 class Weighed(NamedTuple):
@@ -290,7 +293,8 @@ class SessionsFold(Fold):
         documents, sessions = given_back(found.joined(self.by, last=True))
         if not len(documents):
             raise no_impressions()
-        needed = _PAIR * len(documents) + _PLACE * sessions.document.size
+        pair = _AT_ONCE if self.by is None or len(sessions) <= MOST_FOR_PRIORS else _BY_QUERY
+        needed = pair * len(documents) + _PLACE * sessions.document.size
         refuse_without_room(needed, f"{len(documents):,} pairs of query and item", FEWER)
         documents, worth = replace(documents, shown=sessions.rank_moments()[0]), Weighed.of(sessions.weight).worth
         return TrainingData(documents, collapsed(sessions), found.tally, worth)

@@ -13,7 +13,7 @@ from ...log.batch import Floats
 from ...sums.estimate import Caution
 from ..base import FitResult, Parameters, prior_name, regression_name
 from . import _kernels
-from .compressed_sessions import HiddenCounts, Second, SessionTails, Trials
+from .compressed_sessions import HiddenCounts, ManyTails, Second, SessionTails, Trials
 from .design import PriorDesign
 from .em import Climb, climb
 from .priors import UNIFORM, Beta, EvidenceGrid, PriorRegression
@@ -88,7 +88,7 @@ class EM:
     """
 
     model: CascadeSpec
-    tails: SessionTails
+    tails: SessionTails | ManyTails
     priors: Designs
     say: Callable[[str], object]
 
@@ -103,14 +103,18 @@ class EM:
 
     def _started(self) -> Parameters:
         """Initial values: click rates, with half of the impressions below last clicks; half of the clicks satisfy."""
-        tails, model, shown = self.tails, self.model, self.tails.clicked + self.tails.skipped
-        weight, items = np.repeat(tails.weight, np.diff(tails.first)), tails.document >= 0
-        shown = shown + np.bincount(tails.document[items], weight[items], len(shown)) / 2
-        rate = float((tails.clicked.sum() + 1.0) / (shown.sum() + 2.0))
-        here = {name: np.full(len(shown), 0.5) for name in model.tables}
-        here["attraction"] = Beta(2 * rate, 2 - 2 * rate).posterior_mean(tails.clicked, shown)
-        if model.begin:
-            here[CONTINUATION] = self.given(model.fixed or model.begin)
+        shown, clicked = [], []
+        for _, tails in self.tails.parts():
+            weight, items = np.repeat(tails.weight, np.diff(tails.first)), tails.document >= 0
+            below = np.bincount(tails.document[items], weight[items], len(tails.clicked)) / 2
+            shown.append(tails.clicked + tails.skipped + below)
+            clicked.append(tails.clicked)
+        views, clicks = np.concatenate(shown), np.concatenate(clicked)
+        rate = float((clicks.sum() + 1.0) / (views.sum() + 2.0))
+        here = {name: np.full(len(views), 0.5) for name in self.model.tables}
+        here["attraction"] = Beta(2 * rate, 2 - 2 * rate).posterior_mean(clicks, views)
+        if self.model.begin:
+            here[CONTINUATION] = self.given(self.model.fixed or self.model.begin)
         return here
 
     def betas(self, priors: Regressions) -> dict[str, Beta]:
@@ -135,15 +139,23 @@ class EM:
         """The posterior mode under these priors; still: the continuation is not changed."""
         still = CONTINUATION in here and (still or self.model.fixed is not None)
         kept = {CONTINUATION: here[CONTINUATION]} if still else {}
-        betas = {CONTINUATION: UNIFORM, **self.betas(priors)}
+        betas = self.betas(priors)
 
         def step(at: Parameters) -> tuple[Parameters, float]:
-            hidden = self._expect(at)
-            counts = self.model.counts(at, hidden)
-            after = {name: betas[name].posterior_mean(*counts.pop(name)) for name in at}
-            likelihood = hidden.log_likelihood
-            del hidden, counts
-            return {**after, **kept}, likelihood + sum(betas[name].log_density(table) for name, table in at.items())
+            after: dict[str, Floats] = {name: np.empty_like(at[name]) for name in self.model.tables}
+            likelihood, density, shared = 0.0, np.zeros(len(self.model.tables)), np.zeros((2, 1))
+            for rows, part, hidden in self.expected(at):
+                counts = self.model.counts(part, hidden)
+                likelihood += hidden.log_likelihood
+                for place, name in enumerate(self.model.tables):
+                    beta = betas[name].of(rows)
+                    after[name][rows] = beta.posterior_mean(*counts[name])
+                    density[place] += beta.log_density(part[name])
+                shared = shared + counts.get(CONTINUATION, 0.0)
+            if CONTINUATION in at:
+                after[CONTINUATION] = UNIFORM.posterior_mean(*shared)
+                density = np.append(density, UNIFORM.log_density(at[CONTINUATION]))
+            return {**after, **kept}, likelihood + sum(density.tolist())
 
         def tell(log_posterior: float) -> None:
             self.say(f"{self.model.name}: log-posterior {log_posterior:.8g}")
@@ -154,8 +166,8 @@ class EM:
         """The same with weak priors around the means of these."""
         if not priors:
             return self
-        means = {name: np.asarray(beta.mean) for name, beta in self.betas(priors).items()}
-        weak = {name: Beta(_FAINT * mean, _FAINT * (1 - mean)) for name, mean in means.items()}
+        means = {name: (np.asarray(beta.mean), beta.which) for name, beta in self.betas(priors).items()}
+        weak = {name: Beta(_FAINT * mean, _FAINT * (1 - mean), which) for name, (mean, which) in means.items()}
         return EM(self.model, self.tails, weak, self.say)
 
     def fit_jointly(
@@ -170,15 +182,18 @@ class EM:
                 break
         return here, priors
 
-    def learnt(self, found: Climb, priors: Regressions, cautions: tuple[Caution, ...]) -> FitResult:
-        """All tables, the prior of an unseen document, and the regressions: of a given prior, one coefficient."""
+    def learnt(self, found: Climb, priors: Regressions, cautions: tuple[Caution, ...], *, explained: bool) -> FitResult:
+        """All tables, the prior of an unseen document, and the regressions: of a given prior, one coefficient.
+
+        explained: whether the prior of each document is wanted.
+        """
         betas = self.betas(priors)
         unseen = {prior_name(name): beta.of_unseen.table for name, beta in betas.items()}
         given = {name: PriorRegression.of(one) for name, one in self.priors.items() if isinstance(one, Beta)}
         fitted = {regression_name(name): one.table for name, one in {**given, **priors}.items()}
         info = {name: table.tolist() for name, table in unseen.items()}
         tables = {**found.parameters, **unseen, **fitted}
-        each = {name: beta.of_seen(len(tables[name]) - 1) for name, beta in betas.items()}
+        each = {name: beta.of(slice(None)).of_seen(len(tables[name]) - 1) for name, beta in betas.items() if explained}
         course = (found.trace, found.rounds, found.converged)
         return FitResult(tables, {}, *course, info, cautions, priors=each)
 
@@ -189,9 +204,13 @@ class EM:
         (Louis 1982). On the logit scale n observations of a probability p have information n p (1 - p).
         """
         found = {name: np.zeros(len(here[name])) for name in self.model.tables}
-        for name, trials in self.trials(here):
-            _kernels.add_information(*trials, here[name], found[name])
-        return {name: np.maximum(information, 0.0) for name, information in found.items()}
+        for rows, tails in self.tails.parts():
+            part = self.some(here, rows)
+            for name, trials in self._trials(tails, part):
+                _kernels.add_information(*trials, part[name], found[name][rows])
+        for information in found.values():
+            np.maximum(information, 0.0, out=information)
+        return found
 
     def grids(self, here: Parameters, priors: Regressions) -> dict[str, EvidenceGrid]:
         """The likelihoods of the documents of each table whose priors are fitted."""
@@ -215,14 +234,32 @@ class EM:
 
     def trials(self, here: Parameters) -> Iterator[tuple[str, Trials]]:
         """All trials of each table of documents, with their posterior probabilities."""
-        return self.tails.trials(here["attraction"], *self.model.going_on(here), self.model.second(here))
+        assert isinstance(self.tails, SessionTails)
+        return self._trials(self.tails, here)
+
+    def _trials(self, tails: SessionTails, here: Parameters) -> Iterator[tuple[str, Trials]]:
+        return tails.trials(here["attraction"], *self.model.going_on(here), self.model.second(here))
 
     def counts(self, here: Parameters) -> Mapping[str, tuple[Floats, Floats]]:
-        """Expected counts of complete data."""
-        return self.model.counts(here, self._expect(here))
+        """Expected counts of complete data, where there is one part."""
+        ((_, here, hidden),) = self.expected(here)
+        return self.model.counts(here, hidden)
 
-    def _expect(self, here: Parameters) -> HiddenCounts:
-        return self.tails.expect(here["attraction"], *self.model.going_on(here))
+    def continued(self, here: Parameters) -> tuple[Floats, Floats]:
+        """[few] expected (successes, trials) of the continuation."""
+        each = [self.model.counts(at, hidden)[CONTINUATION] for _, at, hidden in self.expected(here)]
+        won, tried = np.sum(each, axis=0)
+        return won, tried
+
+    def expected(self, here: Parameters) -> Iterator[tuple[slice, Parameters, HiddenCounts]]:
+        """Some documents after others, their tables, and expected counts of what is hidden."""
+        for rows, tails in self.tails.parts():
+            at = self.some(here, rows)
+            yield rows, at, tails.expect(at["attraction"], *self.model.going_on(at))
+
+    def some(self, here: Parameters, rows: slice) -> Parameters:
+        """The tables of some documents, and what all share."""
+        return {name: table[rows] if name in self.model.tables else table for name, table in here.items()}
 
 
 def flat(design: PriorDesign) -> PriorRegression:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ _BLOCK = 1 << 18
 """Number of tails whose examination probabilities are in memory at once."""
 _TOGETHER = 16
 """Queries whose sessions are read together."""
+_DOCUMENTS = 32_000
+"""Documents of the queries that are worked on at once where there are many: numbers up to 32,767 take two bytes."""
 
 
 class HiddenCounts(NamedTuple):
@@ -123,6 +125,10 @@ class SessionTails:
             sessions=float(sessions.weight.sum()),
         )
 
+    def parts(self) -> Iterator[tuple[slice, SessionTails]]:
+        """The documents, and their tails: all at once."""
+        yield slice(None), self
+
     def expect(self, attraction: Floats, after_click: Floats, after_skip: float) -> HiddenCounts:
         """The E-step: exact, by forward-backward. after_click: [cells]."""
         tails, chances = (self.first, self.document, self.cell, self.weight), (attraction, after_click, after_skip)
@@ -153,6 +159,59 @@ class SessionTails:
                 went = examined[first[:-1] - first[0]]
                 success = second.stopped[cell] + went * (second.went - second.stopped)[cell]
                 yield second.table, Trials(cell, success, 1.0 - success, weight)
+
+
+@dataclass(frozen=True)
+class ManyTails:
+    """The same of many documents, those of some queries after others, in little room: see `SessionTails`.
+
+    each: (the documents, their tails with numbers as narrow as they can be).
+    """
+
+    each: tuple[tuple[slice, SessionTails], ...]
+    ranks: int
+    sessions: float
+
+    @classmethod
+    def of(cls, sessions: Sessions, *, by_rank: bool) -> ManyTails:
+        """Cut sessions at their last clicks. The documents of each query are numbered one after another."""
+        query, documents = sessions.query, sessions.documents
+        assert query is not None
+        starts = np.flatnonzero(np.append(True, query[1:] != query[:-1]))
+        begin = np.unique(starts[np.searchsorted(starts[1:], np.arange(0, documents, _DOCUMENTS), "right")])
+        place = np.searchsorted(begin, np.maximum(sessions.document.max(axis=1), 0), "right") - 1
+        order, found = np.argsort(place.astype(np.int16 if len(begin) < 1 << 15 else np.int32), kind="stable"), []
+        ends = np.searchsorted(place[order], np.arange(len(begin) + 1))
+        for number, (first, end) in enumerate(zip(begin, (*begin[1:], documents), strict=True)):
+            some, last = sessions.where(order[ends[number] : ends[number + 1]]), end == documents
+            document = np.where(some.document >= 0, some.document - np.int32(first), np.int32(-1))
+            # All but the last have no entry of an unseen document.
+            size = int(end - first) - (not last)
+            tails = SessionTails.of(
+                replace(some, document=document, documents=size, query=query[first:end]), by_rank=by_rank
+            )
+            found.append((slice(first, end + last), _changed(tails, _narrowed)))
+        return cls(tuple(found), sessions.ranks, float(sessions.weight.sum()))
+
+    def parts(self) -> Iterator[tuple[slice, SessionTails]]:
+        """Some documents after others, and their tails, in numbers to compute with."""
+        for rows, tails in self.each:
+            yield rows, _changed(tails, _widened)
+
+
+def _changed(tails: SessionTails, change: Callable[[str, Any], Any]) -> SessionTails:
+    arrays = {name: one for name, one in vars(tails).items() if isinstance(one, np.ndarray)}
+    return replace(tails, **{name: change(name, one) for name, one in arrays.items()})
+
+
+def _narrowed(_: str, array: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(invalid="ignore"):
+        each = (array.astype(kind) for kind in (np.uint8, np.int16, np.int32))
+        return next((one for one in each if (one == array).all()), array)
+
+
+def _widened(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype({"first": np.int64, "document": np.int32, "cell": np.int32}.get(name, np.float64), copy=False)
 
 
 def _order(sessions: Sessions) -> Integers:

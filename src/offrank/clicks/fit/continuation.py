@@ -10,7 +10,7 @@ those under documents without the counts that it has itself added to them: the c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,11 +18,11 @@ import numpy as np
 from ...log.batch import Floats
 from ..base import Parameters
 from . import _kernels
-from .chain_em import CONTINUATION, EM, FEW_LAPS, LOOSE, TIGHT, Designs, Regressions, flat
+from .chain_em import CONTINUATION, EM, FEW_LAPS, LOOSE, TIGHT, CascadeSpec, Designs, Regressions, flat
 from .compressed_sessions import HiddenCounts, SessionTails
 from .design import PriorDesign
 from .em import expit, logit
-from .priors import UNIFORM, beta_binomial
+from .priors import UNIFORM, Beta, beta_binomial
 
 ClickCounts = Mapping[str, tuple[Floats, Floats]]
 """Table -> expected (successes, trials)."""
@@ -47,11 +47,23 @@ def continuation_trials(
     tails: those to count, by default all that the documents were learnt from. known: `em.counts(here)`, if known.
     Models whose clicks imply no second trial have the plain expected counts.
     """
-    model, tails = em.model, tails or em.tails
+    if em.model.second(here) is None:
+        return (em if tails is None else replace(em, tails=tails)).continued(here)
+    betas, found = em.betas({}), []
+    for rows, part in (tails or em.tails).parts():
+        at = em.some(here, rows)
+        counts = known or em.model.counts(at, part.expect(at["attraction"], *em.model.going_on(at)))
+        found.append(_held_out(em.model, at, part, counts, {name: beta.of(rows) for name, beta in betas.items()}))
+    won, tried = np.sum(found, axis=0)
+    return won, tried
+
+
+def _held_out(
+    model: CascadeSpec, here: Parameters, tails: SessionTails, known: ClickCounts, betas: Mapping[str, Beta]
+) -> tuple[Floats, Floats]:
+    """`continuation_trials` of some documents, with their priors, of a model whose clicks imply second trials."""
     second = model.second(here)
-    if second is None:
-        return EM(model, tails, {}, em.say).counts(here)[CONTINUATION]
-    known, betas = known or em.counts(here), em.betas({})
+    assert second is not None
     (won, tried), (seconds, second_trials) = known["attraction"], known[second.table]
     prior, other = betas["attraction"], betas[second.table]
     # One entry per document, for its clicks that others follow, and one per tail.
@@ -115,7 +127,7 @@ def solved(em: EM, here: Parameters, tolerance: float, jacobian: Floats | None =
 
 def _uphill(em: EM, here: Parameters, jacobian: Floats, slope: Floats) -> Floats:
     """[few] Newton's step in logits; where little is known of a direction, a shorter one."""
-    value, (_, tried) = here[CONTINUATION], em.counts(here)[CONTINUATION]
+    value, (_, tried) = here[CONTINUATION], em.continued(here)
     scale = np.sqrt((tried + UNIFORM.strength) * value * (1 - value))
     values, axes = np.linalg.eigh(-(jacobian + jacobian.T) / 2 / np.outer(scale, scale))
     step = axes @ ((axes.T @ (slope / scale)) / np.maximum(values, _LEAST)) / scale
@@ -171,7 +183,7 @@ class ContinuationFit:
     @cached_property
     def common(self) -> Floats:
         """[few] the continuation under a prior that all documents share, learnt together from here."""
-        one = PriorDesign.common(len(self.em.tails.clicked) - 1)
+        one = PriorDesign.common(len(self.here["attraction"]) - 1)
         names = self.em.model.tables
         em = EM(self.em.model, self.em.tails, dict.fromkeys(names, one), _silent)
         here, priors = em.fit_jointly(self.here, {name: flat(one) for name in names}, FIRST)

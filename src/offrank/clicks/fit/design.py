@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...log.batch import Floats, Integers
 
@@ -22,9 +23,9 @@ STRONGEST = 50.0
 """Most impressions that a prior by mean rank counts for: no curve gives the prior means of documents exactly."""
 
 
-def blocks(documents: int) -> list[slice]:
+def blocks(documents: int, together: int = DOCUMENTS_AT_ONCE) -> list[slice]:
     """The documents, some after others."""
-    return [slice(begin, begin + DOCUMENTS_AT_ONCE) for begin in range(0, documents, DOCUMENTS_AT_ONCE)]
+    return [slice(begin, begin + together) for begin in range(0, documents, together)]
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class PriorDesign:
     """place: [d] where documents are among the knots of the curve. further: [d, q] more covariates of theirs.
 
     center: [p] those of an average document. penalty: [p, p] precision of the normal prior of the coefficients around
-    0, which is 0 along the level. curve: number of the first columns, which sum to 1.
+    0, which is 0 along the level. curve: number of the first columns, which sum to 1. which: where documents share
+    places, [documents + 1] whose place and rows each has; last d, of an unseen one.
     """
 
     place: Floats
@@ -40,6 +42,7 @@ class PriorDesign:
     center: Floats
     penalty: Floats
     curve: int = 1
+    which: Integers | None = None
 
     def __len__(self) -> int:
         return len(self.place)
@@ -99,7 +102,15 @@ class PriorDesign:
         center = np.append(self.center, covariates.mean(axis=0))
         return replace(self, further=np.hstack([self.further, covariates]), center=center, penalty=penalty)
 
-    def take(self, documents: Integers | slice) -> PriorDesign:
+    def shared(self) -> PriorDesign:
+        """The same in less room: each place is there once, unless there are more columns."""
+        if self.further.size:
+            return self
+        place, which = np.unique(self.place, return_inverse=True)
+        which = np.append(which.astype(np.min_scalar_type(len(place))), np.min_scalar_type(len(place)).type(len(place)))
+        return replace(self, place=place, further=np.empty((len(place), 0)), which=which)
+
+    def take(self, documents: Integers | NDArray[np.int32] | slice) -> PriorDesign:
         """The design of some documents."""
         return replace(self, place=self.place[documents], further=self.further[documents])
 

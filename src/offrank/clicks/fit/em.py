@@ -9,10 +9,13 @@ import numpy as np
 
 from ...log.batch import Floats
 from ..base import Parameters
+from .design import blocks
 
 Step = Callable[[Parameters], tuple[Parameters, float]]
-"""One round of EM: (new parameters, log-posterior of the given parameters)."""
+"""One round of EM: (new parameters, in arrays that are used again, log-posterior of the given parameters)."""
 
+_TOGETHER = 1 << 17
+"""Entries that are extrapolated at once."""
 _EDGE = 1e-9
 """Probabilities are kept this far from 0 and 1, where logits are infinite."""
 
@@ -46,45 +49,50 @@ def climb(
         one, log_posterior = step(here)
         trace.append(log_posterior)
         say(log_posterior)
-        if max((float(np.abs(one[name] - here[name]).max(initial=0.0)) for name in here), default=0.0) < tolerance:
+        if all((np.abs(one[name][rows] - here[name][rows]) < tolerance).all() for name, rows in table_parts(here)):
             return Climb(one, tuple(trace), taken + 1, converged=True)
         two, _ = step(one)
         here, one = two, _extrapolated(here, one, two)
         beyond, reached = step(one)
         taken += 3
-        here = beyond if np.isfinite(reached) and reached >= log_posterior else two
+        if np.isfinite(reached) and reached >= log_posterior:
+            here = beyond
+        del one, two, beyond
     return Climb(here, tuple(trace), taken, converged=False)
 
 
-def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> dict[str, Floats]:
+def table_parts(tables: Parameters) -> list[tuple[str, slice]]:
+    """The tables, some entries after others: each array of all documents counts in memory."""
+    return [(name, rows) for name, table in tables.items() for rows in blocks(len(table), _TOGETHER)]
+
+
+def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> Parameters:
     """Where two steps lead by step length S3 of SQUAREM, -|r| / |v|, never less than the steps, on the logit scale.
 
-    Each array of all documents counts in memory: they are changed where they are.
+    It is written to the arrays of the first step.
     """
-    at, first, bend = {name: logit(table) for name, table in here.items()}, dict[str, Floats](), dict[str, Floats]()
-    for name in here:
-        first[name], bend[name] = logit(one[name]), logit(two[name])
-        bend[name] -= first[name]
-        first[name] -= at[name]
-        bend[name] -= first[name]
-    r, v = _norm(first), _norm(bend)
-    length = min(-r / v, -1.0) if v > 0 else -1.0
-    for name in here:
-        step, turn = first.pop(name), bend.pop(name)
-        # What does not move stays exactly as it is, and need not be a probability, such as the priors of a component.
-        if step.any() or turn.any():
-            step *= 2 * length
-            turn *= length**2
-            at[name] -= step
-            at[name] += turn
-            at[name] = expit(at[name])
-        else:
-            at[name] = here[name]
-    return at
+    r = v = 0.0
+    moving = set()
+    for name, rows in table_parts(here):
+        _, first, bend = _logits(here[name][rows], one[name][rows], two[name][rows])
+        r, v = r + float((first**2).sum()), v + float((bend**2).sum())
+        if first.any() or bend.any():
+            moving.add(name)
+    length = min(-np.sqrt(r) / np.sqrt(v), -1.0) if v > 0 else -1.0
+    # What does not move stays exactly as it is, and need not be a probability, such as the priors of a component.
+    for name, rows in table_parts({name: here[name] for name in moving}):
+        at, first, bend = _logits(here[name][rows], one[name][rows], two[name][rows])
+        one[name][rows] = expit(at - first * (2 * length) + bend * length**2)
+    return {name: one[name] if name in moving else table for name, table in here.items()}
 
 
-def _norm(parts: Parameters) -> float:
-    return float(np.sqrt(sum(float((part**2).sum()) for part in parts.values())))
+def _logits(here: Floats, one: Floats, two: Floats) -> tuple[Floats, Floats, Floats]:
+    """The logits of the first, how far they are from there to the second, and how much further to the third."""
+    at, first, bend = logit(here), logit(one), logit(two)
+    bend -= first
+    first -= at
+    bend -= first
+    return at, first, bend
 
 
 def logit(probability: Floats) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 from . import _kernels
 from .compressed_sessions import Trials
 from .design import PriorDesign, blocks
@@ -30,11 +30,13 @@ Prior = Literal["fit", "common"] | tuple[float, float]
 class Beta:
     """Beta(a, b): equivalent to a earlier clicks and b earlier views without a click.
 
-    Numbers where all documents share it, else arrays [documents + 1], the last entry for an unseen document.
+    Numbers where all documents share it, else arrays [documents + 1], the last entry for an unseen document; or arrays
+    of which each document has the entry `which` [documents + 1].
     """
 
     a: float | Floats
     b: float | Floats
+    which: Integers | None = None
 
     @property
     def strength(self) -> float | Floats:
@@ -60,8 +62,9 @@ class Beta:
         a, b = (np.asarray(part, np.float64) for part in (self.a, self.b))
         return (a[:-1], b[:-1]) if a.ndim else (np.full(documents, a), np.full(documents, b))
 
-    def of(self, documents: slice) -> Beta:
+    def of(self, documents: Integers | slice) -> Beta:
         """The priors of some documents."""
+        documents = documents if self.which is None else self.which[documents]
         return Beta(np.asarray(self.a)[documents], np.asarray(self.b)[documents]) if np.ndim(self.a) else self
 
     def posterior_mean(self, successes: Floats, trials: Floats) -> Floats:
@@ -160,16 +163,18 @@ class PriorRegression:
     def betas(self, design: PriorDesign) -> Beta:
         """[d + 1] the prior of each document; the last, of an unseen one, has the mean and variance of all of them."""
         a, b = np.append(self.means(design), 0.0), np.append(self.strengths(design), 0.0)
-        level, own = float(a[:-1].mean()), 0.0
-        variance = float(a[:-1].var())
-        for rows in blocks(len(design)):
+        times = np.broadcast_to(np.ones(1), len(a)) if design.which is None else np.bincount(design.which) * 1.0
+        documents, own = float(times[:-1].sum()), 0.0
+        level = float((times[:-1] * a[:-1]).sum()) / documents
+        variance = float((times[:-1] * (a[:-1] - level) ** 2).sum()) / documents
+        for rows in blocks(len(a) - 1):
             mean, strength = a[:-1][rows], b[:-1][rows].copy()
-            own += float((mean * (1 - mean) / (strength + 1)).sum())
+            own += float((times[:-1][rows] * mean * (1 - mean) / (strength + 1)).sum())
             b[:-1][rows] = (1 - mean) * strength
             a[:-1][rows] = mean * strength
-        of_unseen = max(level * (1 - level) / max(variance + own / len(design), 1e-300) - 1, 1e-3)
+        of_unseen = max(level * (1 - level) / max(variance + own / documents, 1e-300) - 1, 1e-3)
         a[-1], b[-1] = level * of_unseen, (1 - level) * of_unseen
-        return Beta(a, b)
+        return Beta(a, b, design.which)
 
     def scores(self, design: PriorDesign, by_a: Floats, by_b: Floats) -> Floats:
         """[d, p + 1] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""

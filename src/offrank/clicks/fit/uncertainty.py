@@ -83,19 +83,22 @@ def leading_alone(
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) with the leading directions alone; others make each entry's own strength smaller.
 
+    All arrays are changed where they are.
+
     The variance of a Beta of strength s and value v is v (1 - v) / (s + 1); a variance on the logit scale counts
     (v (1 - v))^2 times.
     """
     axes = leading(loadings)
-    own, common = dict(strength), {}
-    for name, table in loadings.items():
-        turned = table @ axes
+    own = dict(strength)
+    for name, rows in [(name, rows) for name, table in loadings.items() for rows in blocks(len(table))]:
+        turned, value = loadings[name][rows] @ axes, tables[name][rows]
         size = np.sqrt((turned**2).sum(axis=1, keepdims=True))
         turned *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))
-        spread = tables[name] * (1 - tables[name])
-        variance = 1 / (own[name] + 1) + spread * (turned[:, DIRECTIONS_BY_EM:] ** 2).sum(axis=1)
-        common[name], own[name] = turned[:, :DIRECTIONS_BY_EM], np.maximum(1 / variance - 1, 1e-3)
-    return own, common
+        rest = value * (1 - value) * (turned[:, DIRECTIONS_BY_EM:] ** 2).sum(axis=1)
+        loadings[name][rows] = turned
+        own[name][rows] = np.maximum(1 / (1 / (own[name][rows] + 1) + rest) - 1, 1e-3)
+    few = len(axes) > DIRECTIONS_BY_EM
+    return own, {name: table[:, :DIRECTIONS_BY_EM].copy() if few else table for name, table in loadings.items()}
 
 
 class Uncertainty(NamedTuple):
