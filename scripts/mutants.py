@@ -74,7 +74,12 @@ def listed() -> list[Mutant]:
 def passing(root: Path, tests: Sequence[str], *, loud: bool = False) -> bool:
     """Whether these tests pass in a copy of the tree; loud: what fails is shown."""
     paths = [str(Path("tests", one)) for one in tests]
-    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "CI": "true", "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(str(root / one) for one in ("src", "reproductions/src")),
+        "CI": "true",
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
     try:
         done = subprocess.run(  # noqa: S603
             [*PYTEST, QUICK, *paths], cwd=root, env=environment, capture_output=True, timeout=MOST_SECONDS, check=False

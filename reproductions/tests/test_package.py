@@ -56,7 +56,7 @@ def test_the_results_have_what_offrank_says_that_they_have() -> None:
 
 
 def test_the_command_is_listed_and_names_every_reproduction() -> None:
-    assert [entry.name for entry in entry_points(group=COMMANDS)] == ["reproduce"]
+    assert [entry.name for entry in entry_points(group=COMMANDS)] == ["plan", "reproduce"]
     listed = " ".join(CliRunner().invoke(main, ["--help"]).output.split())
     assert "reproduce Reproduce a paper" in listed
     helped = " ".join(CliRunner().invoke(main, ["reproduce", "--help"]).output.split())

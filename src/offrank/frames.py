@@ -41,7 +41,7 @@ _MARKUP = re.compile(r"[|`]|<(?=[A-Za-z/!?])|(?<=\])\(")
 _ENDS = ("value", "low", "high", "standard_error")
 _TEXT = {
     *("target", "against", "estimator", "group", "chosen", "cluster", "model", "metric", "quantity", "anchor"),
-    *("decision", "trust", "assumes_in_words", "error", "code", "title", "status", "message", "remedy"),
+    *("decision", "trust", "design", "assumes_in_words", "error", "code", "title", "status", "message", "remedy"),
 }
 _WHOLE = ("n", "impressions", "sessions", "rank", "rows_needed")
 _TYPES: dict[str, Any] = {

@@ -44,11 +44,12 @@ def test_what_is_not_called_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_known_command_that_is_not_installed_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     offered(monkeypatch)
-    assert "reproduce Not installed: pip install offrank-papers" in " ".join(call("--help").stdout.split())
+    for name in extensions.ADVERTISED:
+        assert f"{name} Not installed: pip install offrank-papers" in " ".join(call("--help").stdout.split())
+        assert "pip install offrank-papers" in call(name, "--help").stdout
     done = call("reproduce", "slates", "--scale", "small", "-q")
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.endswith("what to do: pip install offrank-papers\n")
-    assert "pip install offrank-papers" in call("reproduce", "--help").stdout
 
 
 def test_an_unknown_command_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:

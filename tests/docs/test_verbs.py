@@ -23,7 +23,7 @@ def verbs(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Com
             yield words, command
 
 
-VERBS = {**dict(verbs(main)), "reproduce": None}
+VERBS = {**dict(verbs(main)), "plan": None, "reproduce": None}
 
 
 def test_there_is_a_page_for_each_verb_and_for_nothing_else() -> None:

@@ -16,6 +16,7 @@ from offrank.clicks.model import CLICK_MODELS
 from offrank.estimators.pseudoinverse.overlap import diagnostics
 from offrank.learning.methods import METHODS
 from offrank.metrics.comparisons import METRICS
+from offrank_lab import plan
 from tests.metamorphic.changes import Leaves, flat_answer
 from tests.metamorphic.logs import log
 from tests.metamorphic.parts import SAMPLED
@@ -106,6 +107,8 @@ def comparisons() -> Iterator[Part]:
     for shape, logging in product(("partial", "ragged"), ("uniform", "plackett_luce(old)")):
         ask = partial(offrank.compare, target=targets, logging=logging)
         yield Part(f"compare by {logging}, {shape}", of_readable(ask), shape)
+    ask = partial(plan, target="top(new)", production="top(old)", designs=["uniform", "epsilon(top(old), 0.1)"])
+    yield Part("plan", of_readable(partial(ask, clicks=0.4)))
     select = partial(offrank.select_estimators, target="top(new)", logging="plackett_luce(old)")
     yield Part("select estimators", of_readable(partial(select, estimators=("ips", "ipm", "snipm"))))
     for shape in ("partial", "ragged"):

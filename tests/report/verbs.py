@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 
 import offrank
 from offrank.report.document import Document
+from offrank_lab import plan
 from offrank_papers.adverts import AdvertWorld
 
 NAMES = (
     *("inspect", "fit", "harvest", "evaluate clicks", "judge", "predict", "select clicks"),
-    *("select", "measure", "learn"),
+    *("select", "measure", "plan", "learn"),
 )
 LOG = "world.parquet"
 
@@ -39,6 +40,7 @@ def every() -> dict[str, Document]:
             offrank.select_clicks(LOG, models, "grade"),
             offrank.select_estimators(LOG, "uniform", drawn),
             offrank.measure(LOG, ["noisy_oracle", "uniform"], drawn),
+            plan(LOG, "top(noisy_oracle)", "top(grade)", impressions_a_day=10_000),
             offrank.learn("adverts.parquet", "regression", "policy.npz", epochs=2, bits=12),
         )
         return {name: one.to_document() for name, one in zip(NAMES, found, strict=True)}

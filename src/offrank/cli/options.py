@@ -102,12 +102,17 @@ column = option(
     callback=_columns,
     help="The log's name of a column.",
 )
-written_options = with_options(
+named_options = with_options(
     click.argument(
         "log", nargs=-1, required=True, callback=read_by(from_text.one_or_several), type=LogType(), metavar="LOG..."
     ),
     config_option,
     column,
+)
+"""Options of a table, and of what its columns are called."""
+
+written_options = with_options(
+    named_options,
     option(
         "--format",
         use="log",

@@ -128,7 +128,7 @@ def _option(parameter: inspect.Parameter, said: str, own: Mapping[str, Any]) -> 
 
 
 class QuestionCommand(VerbCommand):
-    """A verb of offrank, by its name, whose options are made when first needed.
+    """A verb, by its name if it is one of offrank, whose options are made when first needed.
 
     own: see `options_of`. more: options of the command line only; before, after: what it reads, and prints and writes,
     if it is more than text.
@@ -137,7 +137,7 @@ class QuestionCommand(VerbCommand):
     def __init__(
         self,
         *given: Any,
-        verb: str,
+        verb: str | Callable[..., Any],
         own: Own | None = None,
         more: tuple[Decorator, ...] = (),
         before: tuple[Decorator, ...] = (written_options,),
@@ -152,7 +152,7 @@ class QuestionCommand(VerbCommand):
     def params(self) -> list[click.Parameter]:
         """The options: the log's location, what is asked, and what is written."""
         if self._made is None:
-            asked = options_of(getattr(offrank, self._verb), self._own)
+            asked = options_of(self._verb if callable(self._verb) else getattr(offrank, self._verb), self._own)
             written = [*self._after, overwrite] if self._after else []
             self._made = _made_by(*self._before, asked, *self._more, *written)
         return self._made

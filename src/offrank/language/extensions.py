@@ -21,7 +21,10 @@ class Extension:
     summary: str
 
 
-ADVERTISED = {"reproduce": Extension("offrank-papers", "Reproduce a paper: its tables, plots and claims beside ours.")}
+ADVERTISED = {
+    "plan": Extension("offrank-papers", "What to log, so that TARGET can be judged, and what that costs."),
+    "reproduce": Extension("offrank-papers", "Reproduce a paper: its tables, plots and claims beside ours."),
+}
 """Extensions that are named even where they are not installed."""
 
 

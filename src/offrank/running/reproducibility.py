@@ -31,7 +31,7 @@ def call(verb: Callable[..., Any], first: str, arguments: Mapping[str, Any]) -> 
     defaults = {one.name: one.default for one in keywords}
     values = plain_argument(arguments).items()
     words = [f"{name}={value!r}" for name, value in values if name not in defaults or value != defaults[name]]
-    return f"offrank.{verb.__name__}({', '.join([first, *words])})"
+    return f"{verb.__module__.partition('.')[0]}.{verb.__name__}({', '.join([first, *words])})"
 
 
 def written(log: Any) -> str:
