@@ -202,6 +202,40 @@ def test_a_rare_query_that_is_never_answered_is_no_number_too(name: str) -> None
     assert found == f"1.0 % of what target and production show is never shown {ESTIMATORS[name]}"
 
 
+@pytest.mark.parametrize(
+    ("items", "design", "name", "target", "drawn"),
+    [
+        (6, "plackett_luce(old, log=True)", "snipm", NEW, False),  # all 120 slates are looked at
+        (7, "plackett_luce(old, log=True)", "snipm", NEW, True),
+        (7, "plackett_luce(old, log=True)", "snips", NEW, False),  # only slates of both rankings, which are sure
+        (7, "epsilon(top(old), 0.1)", "ipm", NEW, False),
+        (7, "uniform", "snipm", NEW, False),
+        (7, "epsilon(shuffled(top(old), 3, method=top), 0.2)", "snipm", NEW, True),
+        (7, "mixture({top(old): 0.5, top(new): 0.5})", MEANS, NEW, False),
+        (7, "epsilon(top(old), 0.1)", "snips", "plackett_luce(new, log=True)", True),
+        (7, "epsilon(top(old), 0.1)", "ipm", "plackett_luce(new, log=True)", False),
+        (7, "mixture({top(old): 0.5, plackett_luce(new, log=True): 0.5})", MEANS, "plackett_luce(new, log=True)", True),
+    ],
+)
+def test_what_is_drawn_is_said(
+    items: int, design: str, name: str, target: str, drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only then do the moments depend on how many are drawn."""
+    rng = np.random.default_rng(7)
+    scores = {name: rng.normal(size=(3, items)) for name in ("old", "new")}
+    contexts = Contexts(np.tile(np.arange(items), (3, 1)), np.full(3, items), np.full(3, 3), scores)
+    clicks = rng.uniform(0.2, 0.9, (3, items))[:, :, None] * CURVE
+    found = []
+    for draws in (0, 100_000):
+        monkeypatch.setattr("offrank_lab.forecast.DRAWS", draws)
+        forecast = Forecast(contexts, SHARE, clicks, CURVE, policy(target), policy(NOW))
+        told = forecast.found(policy(design), name)
+        assert not isinstance(told, str)
+        found.append(forecast.variance(told[1])[0])
+    assert forecast.drawn(policy(design), name) is drawn
+    assert (found[0] != found[1]) is drawn
+
+
 def test_what_is_moved_is_taken_from_production() -> None:
     forecast = world()
     # The first query: production has 0, 1 on ranks of 1 and 0.6, the target 1, 2: 1 is taken from item 0.

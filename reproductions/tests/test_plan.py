@@ -217,6 +217,14 @@ def test_the_line_does_not_depend_on_the_order_of_scores(table: pa.Table) -> Non
     assert [name for name, _ in lines[0]][4:6] == ["new_score", "old_score"]
 
 
+def test_the_page_says_what_is_drawn(table: pa.Table) -> None:
+    design = "plackett_luce(old_score, log=True)"
+    found = plan(table, NEW, NOW, "snipm", designs=["uniform", design], slots=3, clicks=0.5)
+    assert "drawn slates" not in str(found)  # of 5 items there are 60 slates
+    drawn = replace(found, rows=(*found.rows[:-1], replace(found.rows[-1], drawn=True)))
+    assert f"Not exact, but from drawn slates: {design} by snipm." in " ".join(str(drawn).split())
+
+
 def test_days_limit_the_choice(table: pa.Table) -> None:
     asked: dict[str, Any] = {"clicks": 0.5, "slots": 3, "impressions_a_day": 10_000}
     free = plan(table, NEW, NOW, **asked).cheapest

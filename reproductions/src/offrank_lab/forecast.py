@@ -96,6 +96,20 @@ class Forecast:
         never = f"{percent(missing)} of what target and production show is never shown {ESTIMATORS[estimator]}"
         return never if missing > 0 else (target, difference)
 
+    def drawn(self, design: Policy, estimator: str) -> bool:
+        """Whether the moments are those of drawn slates, not of all that there are."""
+
+        def whole(part: Policy) -> Floats:
+            return np.full(len(self.share), part.shuffles or bool(part.sure_slates(self.contexts)[0].all()), np.float64)
+
+        both = (self.target, self.production)
+        if _few(self.contexts):
+            return False
+        if estimator.endswith("ips"):
+            return not all(one.sure_slates(self.contexts)[0].all() for one in both)
+        laws = both if estimator == MEANS else (design,)
+        return any(one.expected(self.contexts, whole).min() < _SURE for one in laws)
+
     def additive(self, policy: Policy, weight: Floats | float, less: Floats | float) -> Moments:
         """The moments of a sum over slots of weight [q, m, k] times click, minus `less` [q, m, k], under a policy."""
         law, chance = self.ranks(policy), self.clicks
@@ -169,13 +183,19 @@ def _of_pairs(policy: Policy, contexts: Contexts, mean: Floats) -> Floats:
     return found
 
 
+def _few(contexts: Contexts) -> bool:
+    """Whether all slates of every context are looked at."""
+    size, slots = int(contexts.size.max(initial=0)), contexts.slots
+    return bool(contexts.size.min() == size and contexts.length.min() == slots and math.perm(size, slots) <= LISTED)
+
+
 def _drawn(policy: Policy, contexts: Contexts) -> Iterator[tuple[Any, Integers]]:
     """Slates [q, k] of a policy with the probability [q] of each: all that there are, or draws."""
     sure, slates = policy.sure_slates(contexts)
     size, slots = int(contexts.size.max(initial=0)), contexts.slots
     if sure.all():
         yield 1.0, slates
-    elif contexts.size.min() == size and contexts.length.min() == slots and math.perm(size, slots) <= LISTED:
+    elif _few(contexts):
         for each in itertools.permutations(range(size), slots):
             slates = np.tile(np.array(each), (len(contexts), 1))
             yield np.exp(policy.law("log_prob").log_prob(contexts, slates)), slates

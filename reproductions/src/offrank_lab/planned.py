@@ -42,6 +42,7 @@ class Planned:
     - target_error, difference_error: standard errors by one impression, which those by n are over the root of n: of the
       target's clicks per impression, and of their difference to production's, over the latter. doubt: standard error of
       the square of the last one, over it.
+    - drawn: whether these are of drawn slates, not of all that there are.
     - message: why there are no numbers, if there are none.
     """
 
@@ -53,6 +54,7 @@ class Planned:
     target_error: float = math.nan
     difference_error: float = math.nan
     doubt: float = math.nan
+    drawn: bool = False
     message: str = ""
 
     def impressions(self, effect: float) -> float:
@@ -111,7 +113,14 @@ def planned_rows(
                 yield Planned(*row, message=found)
             else:
                 (one, _), (both, doubt) = map(forecast.variance, found)
-                yield Planned(*row, reward / (one or math.nan), math.sqrt(one), math.sqrt(both) / usual, doubt)
+                yield Planned(
+                    *row,
+                    reward / (one or math.nan),
+                    math.sqrt(one),
+                    math.sqrt(both) / usual,
+                    doubt,
+                    forecast.drawn(design, name),
+                )
 
 
 @dataclass(frozen=True)
@@ -172,7 +181,7 @@ class LoggingPlan(Delivered):
             Section("What is never told", items=tuple(refused)),
             Section(f"Today, by {quote(self.facts['production'])}", items=tuple(self._today())),
             Section("What to log", tuple(log), code=json.dumps(self.log["line"]) if self.log else ""),
-            Section("What is assumed", items=self.assumed),
+            Section("What is assumed", items=(*self.assumed, *self._inexact())),
             again(self.facts),
         )
         return self._page(lead, (one for one in sections if not one.empty), self._answer())
@@ -189,6 +198,11 @@ class LoggingPlan(Delivered):
             return Answer(f"**No design sees {seen}** {within}.{rest}", severity="serious")
         clicks = f"{self._lost} {_round(max(best.cost, 0.0) * best.impressions(self.effect) * self.clicks)} clicks"
         return Answer(f"{self._told(best)}, {clicks}: **the cheapest that sees {seen}**.{rest}")
+
+    def _inexact(self) -> Iterator[str]:
+        """Say which numbers are of drawn slates."""
+        if found := [f"{quote(one.design)} by {one.estimator}" for one in self.rows if one.drawn]:
+            yield f"Not exact, but from drawn slates: {', '.join(found)}."
 
     @property
     def _lost(self) -> str:
