@@ -23,7 +23,7 @@ from _page import generated
 
 import offrank
 
-MODELS = ("dctr", "pbm", "dbn")
+MODELS = ("dctr", "pbm", "ubm", "dbn")
 ITEMS, SHOWN, VIEWS = 10, 5, 6
 
 
