@@ -191,6 +191,8 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
 PARTS = with_groups(MomentsFold(), MomentsFold())
 LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.actions.ActionsFold": lambda kind: kind(OLD),
+    "checks.credit.CreditFold": lambda kind: ByResult(kind(policy("interleaved(top(old), top(tied))"), "session")),
+    "reward_models.click_halves._RowsFold": lambda kind: ByResult(kind("query", Needs(scores=frozenset(["old"])))),
     "checks.propensities.AgreementFold": lambda kind: kind(NEW),
     "checks.calibration.CalibrationFold": lambda kind: kind(OLD, kept=30),
     "checks.rows.RowsPerContextFold": lambda kind: kind("query"),

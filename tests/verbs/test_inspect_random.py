@@ -157,9 +157,13 @@ def test_merged_rankings_beside_the_slate_are_its_candidates(kept: int, tmp_path
     found = offrank.inspect(path)
     assert (found.logging.policy, found.logging.status) == ("interleaved(ranking(a), ranking(b))", "agrees")
     assert "--column candidates=a+b" in found.command
-    # Each captain has the first item in a half of the lists, so that of the first items both rankings have enough.
     answer = call(*shlex.split(found.command)[1:], "--json", "-")
     assert answer.exit_code in (0, 3)
+    [compared] = json.loads(answer.stdout)["comparisons"]
+    assert (compared["target"], compared["against"]) == ("ranking(b)", "ranking(a)")
+    assert (compared["estimator"], compared["decision"]) == ("history", "no clear difference")
+    # Each captain has the first item in a half of the lists, so that of the first items both rankings have enough.
+    answer = call(*shlex.split(found.command)[1:], "--top-k", "1", "--json", "-")
     weights = [(row["slate"][0] == row["a"][0]) * (1 if row["a"][0] == row["b"][0] else 2) for row in rows]
     clicks = sum(row["clicks"][0] * weight for row, weight in zip(rows, weights, strict=True))
     assert json.loads(answer.stdout)["estimates"][0]["value"] == pytest.approx(clicks / sum(weights))

@@ -86,7 +86,7 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         some, there = whole, here
         if part is not sessions:
             some = EM(self, SessionTails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
-            rows = np.append(codes if order is None else np.argsort(order)[codes], -1)
+            rows = np.append(codes if order is None else np.argsort(order, kind="stable")[codes], -1)
             there = {name: table if name == CONTINUATION else table[rows] for name, table in here.items()}
         del sessions, designs, tails
         alone = None

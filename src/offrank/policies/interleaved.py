@@ -216,7 +216,8 @@ class Interleaved(Spelled, SlotBySlot):
             law = np.where(shown[:, None, None], below, law)
             left[own[shown], item[shown]] = False
         found = law.sum(axis=1)
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        total = found.sum(axis=1, keepdims=True)  # 0 for a list that no teams have picked
+        return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
 
     def ranked(self, contexts: Contexts, law: Floats) -> bool:
         brief = self.method == "probabilistic" and law.shape[1] <= _MOST_ITEMS

@@ -151,16 +151,16 @@ class _OtherHalf(SourceOver):
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class RowCodes:
     """Rows, and a sample of what they say. pieces: ids [n], codes [n], documents [n, k], 0 on pads; none if many."""
 
     sample: Sketch
     cells: int
     pieces: tuple[tuple[Keys, Keys, Keys], ...]
 
-    def __add__(self, other: _Rows) -> _Rows:
+    def __add__(self, other: RowCodes) -> RowCodes:
         cells = self.cells + other.cells
-        return _Rows(self.sample + other.sample, cells, self.pieces + other.pieces if cells <= MOST_SHOWN else ())
+        return RowCodes(self.sample + other.sample, cells, self.pieces + other.pieces if cells <= MOST_SHOWN else ())
 
 
 @dataclass(frozen=True)
@@ -170,23 +170,26 @@ class _RowsFold(Fold):
     by: str | None
     told: Needs
 
-    def of(self, batch: LogBatch) -> _Rows:
+    def of(self, batch: LogBatch) -> RowCodes:
         said, shown = row_contents(batch, self.told), batch.slates >= 0
         code, ranks = said.copy(), np.where(shown, np.arange(shown.shape[1]), -1)
         for places, values in ((ranks, batch.clicks), (np.zeros((len(batch), 1), np.int64), batch.inclusion[:, None])):
             kernels.with_numbers(code, places, np.ascontiguousarray(values).view(np.uint64))
         documents = hashed(shown_keys(batch.contexts, batch.slates, self.by).view(np.uint64)) * shown
         sample = sketch(KEPT, hashed(batch.row), said[:, None])
-        return _Rows(sample, int(shown.sum()), ((batch.row, code, documents),))
+        return RowCodes(sample, int(shown.sum()), ((batch.row.copy(), code, documents),) if len(batch) else ())
 
-    def result(self, found: _Rows) -> RowNumbers:
+    def result(self, found: RowCodes) -> RowNumbers:
         if found.cells > MOST_SHOWN:
             said = found.sample.sums
             return RowNumbers(told=self.told if len(np.unique(said)) >= (1 - COPIES) * len(said) else None)
+        if not found.pieces:
+            return RowNumbers(known=(np.empty(0, np.uint64),) * 2)
         rows, codes, documents = zip(*found.pieces, strict=True)
         row, code = np.concatenate(rows), np.concatenate(codes)
-        shown = pa.array(stacked(documents, max(one.shape[1] for one in documents), 0).ravel()).dictionary_encode()
-        sums, place = np.zeros(len(shown.dictionary), np.uint64), shown.indices.to_numpy().reshape(len(row), -1).T
+        width = max(one.shape[1] for one in documents)
+        shown = pa.array(stacked(documents, width, 0).ravel()).dictionary_encode()
+        sums, place = np.zeros(len(shown.dictionary), np.uint64), shown.indices.to_numpy().reshape(len(row), width).T
         for rank, at in enumerate(place):  # what the rows of a document say, in any order
             np.add.at(sums, at, hashed(code ^ hashed(np.full(1, rank, np.uint64))))
         for at in place:

@@ -33,10 +33,11 @@ _WRITTEN = """
     ActionSums=learning.action_rewards Actions=checks.actions ArmRows=estimators.history
     ArmRowsState=estimators.history CellCounts=checks.score_leakage Cells=bounds.cells Chunk=clicks.sessions
     ChunkSums=checks.drift ClusterSums=sums.clusters Content=sums.fingerprint ContextSums=learning.contexts
-    Contexts=log.batch CountTable=clicks.count_table Counting=clicks.click_counts DocumentSums=clicks.covariates
-    Examples=learning.examples FileRows=evaluation.state_file Fingerprint=sums.fingerprint Gathering=log.texts
-    Graded=metrics.graded Groups=sums.group_by Heaviest=evaluation.diagnostics Impressions=checks.rows
-    KeyedCounts=sums.counts Largest=sums.largest Moments=sums.moments Pile=clicks.sessions RepeatRows=checks.repeats
+    Contexts=log.batch CountTable=clicks.count_table Counting=clicks.click_counts CreditSums=checks.credit
+    DocumentSums=clicks.covariates Examples=learning.examples FileRows=evaluation.state_file
+    Fingerprint=sums.fingerprint Gathering=log.texts Graded=metrics.graded Groups=sums.group_by
+    Heaviest=evaluation.diagnostics Impressions=checks.rows KeyedCounts=sums.counts Largest=sums.largest
+    Moments=sums.moments Pile=clicks.sessions RepeatRows=checks.repeats RowCodes=reward_models.click_halves
     SampledRows=sums.sampled Sessions=clicks.sessions Sketch=sums.sampled Slates=bounds.slates
     SparseFeatures=log.batch Survey=learning.preparation Tally=clicks.sessions Texts=log.texts
     TrainingRows=reward_models.training TrainingState=reward_models.training Unavailable=sums.base
