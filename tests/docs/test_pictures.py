@@ -17,6 +17,7 @@ OTHERS = {
     "how-to/real-logs": "of logs that are not shipped",
     "how-to/criteo": "of a log that is not shipped",
     "how-to/engines": "needs a cluster",
+    "how-to/ship-it-or-not": "its steps have theirs",
     "start/install": "nothing is judged",
     "concepts/faq": "nothing is judged",
 }
