@@ -38,7 +38,7 @@ def of_row(key: str, *options: str) -> Callable[[], int]:
 WAIST = ("verbs", "evaluation")
 AIMS = [
     Aim("functions that one snips enters", of_row("functions"), 544, 545, 350),
-    Aim("files that one snips enters", of_row("files"), 120, 120, 60),
+    Aim("files that one snips enters", of_row("files"), 119, 119, 60),
     Aim("rooms that one snips enters", of_row("rooms"), 14, 14, 13),
     Aim("calls upward of one snips, by files", of_row("upward"), 30, 30, 25),
     Aim("classes that one snips enters", of_row("classes"), 90, 90, 50),
@@ -47,9 +47,9 @@ AIMS = [
     Aim("functions from the command line", of_row("functions", "--cli"), 601, 602, 400),
     Aim("modules that offrank evaluate imports", of_row("modules", "--cli"), 238, 239, 250),
     Aim("files of verbs/ and evaluation/", lambda: len(within(*WAIST)), 51, 51, 34),
-    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 5983, 6022, 5500),
-    Aim("files of the package", lambda: len(SOURCE), 512, 516, 450),
-    Aim("lines of the package", lambda: measures.lines(SOURCE), 65846, 66310, 47000),
+    Aim("lines of verbs/ and evaluation/", lambda: measures.lines(within(*WAIST)), 5991, 6022, 5500),
+    Aim("files of the package", lambda: len(SOURCE), 508, 512, 450),
+    Aim("lines of the package", lambda: measures.lines(SOURCE), 66123, 66310, 47000),
     Aim("functions with two homes", lambda: len(measures.with_two_homes(measures.functions_defined)), 14, 14, 15),
     Aim("constants with two homes", lambda: len(measures.with_two_homes(measures.constants_defined)), 30, 30, 30),
     Aim("lists of evaluate's arguments", lambda: measures.lists_of_arguments(SOURCE), 1, 1, 1),

@@ -154,6 +154,7 @@ def test_postgresql_sums_are_those_of_rows(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")
+@pytest.mark.filterwarnings("ignore")  # the engine's own, and of those that see it fork
 def test_spark_sums_are_those_of_rows(tmp_path: Path) -> None:
     log, path = table().drop_columns(["slate", "candidates"]), tmp_path / "sums.parquet"
     pq.write_table(log, tmp_path / "log.parquet")
