@@ -247,8 +247,10 @@ def test_what_is_no_whole_table_is_refused(sums: pa.Table, tmp_path: Path) -> No
         offrank.merge([path, path])
     with pytest.raises(UsageError, match="clusters of one table"):
         offrank.merge(path, state=tmp_path / "a.state")
-    with pytest.raises(UsageError, match="need replicates"):
+    with pytest.raises(UsageError, match="bootstrap interval draws rows"):
         offrank.merge(path, interval="bootstrap")
+    with pytest.raises(UsageError, match="bernstein"):
+        offrank.merge(path, interval="bernstein")
     assert offrank.merge(path, interval="anytime")["ips"].high > offrank.merge(path)["ips"].high
 
 
@@ -284,6 +286,20 @@ def test_the_command_line_goes_from_question_to_page(tmp_path: Path) -> None:
     assert f"{offrank.evaluate(log, 'written(slate=p)', cluster='user')['snips'].value:.4f}" in found.output
     assert "sums alone" in " ".join(found.output.split())
     assert "sums alone" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(("offset", "told"), [(100.0, True), (100_000.0, False)])
+def test_a_reward_far_from_0_is_told_or_refused(offset: float, told: bool, tmp_path: Path) -> None:
+    log, path = table(), tmp_path / "sums.csv"
+    far = pa.array(log["reward"].to_numpy() + offset)
+    log = log.set_column(log.schema.get_field_index("reward"), "reward", far)
+    duckdb.sql(CASES["one target"].query("log")).write_csv(str(path))
+    if not told:
+        with pytest.raises(LogError, match="varies so little"):
+            offrank.merge(path)
+        return
+    theirs = offrank.evaluate(log, "written(slate=p)", cluster=None)["snips"]
+    assert offrank.merge(path)["snips"].standard_error == pytest.approx(theirs.standard_error, rel=1e-7)
 
 
 def test_rows_may_be_selected_in_brackets(tmp_path: Path) -> None:

@@ -35,10 +35,7 @@ def sums_query(asked: Question, renamed: Mapping[str, str]) -> SumsQuery:
             that needs more than sums.
     """
     plan, spec, arms = asked.plan, asked.spec, asked.plan.logging.rankers
-    if spec.method not in INTERVALS_OF_SUMS:
-        needs = "draws rows" if spec.method == "bootstrap" else "needs the range of each product"
-        said = f"a {spec.method} interval {needs}, which a table of sums does not have"
-        raise UsageError(said, "use studentised, normal or anytime")
+    refuse_other_intervals(spec.method)
     reward = renamed.get("reward", "reward")
     columns = {"slate": "slate", "reward": reward}
     if arms is None:
@@ -57,6 +54,18 @@ def sums_query(asked: Question, renamed: Mapping[str, str]) -> SumsQuery:
     cluster = next(iter(spec.columns), None)
     drawn = columns.get("propensity")
     return SumsQuery({KIND: question}, sums, reward, drawn, tuple(targets), **served, cluster=cluster)
+
+
+def refuse_other_intervals(method: str) -> None:
+    """Raise for a kind of interval that needs more than sums.
+
+    Raises:
+        UsageError: it does, or there is no such kind.
+    """
+    if method not in INTERVALS_OF_SUMS:
+        needs = "draws rows" if method == "bootstrap" else "needs more than sums, such as the range of each product"
+        said = f"a {method} interval {needs}, which a table of sums does not have"
+        raise UsageError(said, f"use {', '.join(INTERVALS_OF_SUMS)}")
 
 
 def column_of_law(policy: Policy, renamed: Mapping[str, str]) -> str:

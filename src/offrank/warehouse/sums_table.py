@@ -40,9 +40,11 @@ from ..sums.mean import Name
 from ..sums.moments import Moments
 from ..sums.named_sums import ByName
 from .query import BROKEN, KIND, MOST_LARGEST, SUMS
-from .question_sums import Product, columns_as_products
+from .question_sums import Product, columns_as_products, refuse_other_intervals
 
 _PARQUET = (".parquet", ".pq")
+_LEFT = 1e-6
+"""Share of the sum of squares that has to be left about the mean: then rounding takes some nine digits at most."""
 _AGAIN = "run the query of `offrank sql` again, and save all of its rows and columns"
 
 
@@ -144,7 +146,9 @@ def counts_of(table: SumsTable, interval: str | None = None) -> LogCounts:
     impressions.refuse_none(table.where)
     asked = dict(table.question)
     job = pass_of_state(Question.from_dict(asked, without_rows(asked.pop("layout"), table.where, None)), None)
-    job = job if interval is None else replace(job, spec=job.spec.of_kind(interval))
+    if interval is not None:
+        refuse_other_intervals(interval)
+        job = replace(job, spec=job.spec.of_kind(interval))
     shares, arms = None, job.layout.arms
     if arms is not None:
         shares = tuple(table.total(Product(arm=number)) / table.n for number in range(job.layout.served_by))
@@ -191,7 +195,14 @@ def moments_of(table: SumsTable, layout: Layout, known: Mapping[Name, Product]) 
             raw - pairs - pairs.transpose(1, 0, 2) - pairs.transpose(2, 1, 0) + 2 * n * np.einsum("i,j,k->ijk", m, m, m)
         )
     least, most = np.array([table.ends(one) for one in every]).T
-    return Moments(n, mean, second - n * np.outer(mean, mean), least, most, third)
+    comoment = second - n * np.outer(mean, mean)
+    at = names.index(REWARD)  # of which the ends are known
+    if comoment[at, at] < _LEFT * second[at, at] and least[at] < most[at]:
+        said = (
+            f"{table.where}: the reward varies so little beside its mean that its squares, summed, do not tell how much"
+        )
+        raise LogError(said, "subtract a constant from it: (SELECT *, reward - 1000 AS less FROM logs) AS near_zero")
+    return Moments(n, mean, comoment, least, most, third)
 
 
 def sums_without_moments(table: SumsTable, layout: Layout, known: Mapping[Name, Product]) -> Floats:
