@@ -90,4 +90,4 @@ if not TYPE_CHECKING:  # otherwise a type checker would accept any name
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*_HOMES, "__version__"})

@@ -180,6 +180,23 @@ class MissingExtraError(OffrankError, ImportError):
     code = "missing-extra"
 
 
+def pip_install(*extras: str, package: str = "offrank") -> str:
+    """The command that installs extras of offrank, or a package beside it; from the checkout, if this one is from it."""
+    import json  # all of them here, since every command would wait for them
+    import shlex
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlparse
+
+    try:
+        origin = json.loads(distribution("offrank").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        origin = {}
+    if "dir_info" in origin:
+        folder = unquote(urlparse(origin["url"]).path)
+        package = {"offrank": folder, "offrank-papers": f"{folder}/reproductions"}[package]
+    return "pip install " + shlex.quote(f"{package}[{','.join(extras)}]" if extras else package)
+
+
 def optional(module: str, needing: str, extra: str, otherwise: str = "") -> Any:
     """Import an optional library's module. needing: who needs it, for the error; otherwise: what to do without it.
 
@@ -189,4 +206,4 @@ def optional(module: str, needing: str, extra: str, otherwise: str = "") -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingExtraError(f"{needing}, which is missing", f"pip install 'offrank[{extra}]'{otherwise}") from error
+        raise MissingExtraError(f"{needing}, which is missing", pip_install(extra) + otherwise) from error

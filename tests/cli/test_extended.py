@@ -8,7 +8,7 @@ import click
 import pytest
 
 from offrank.cli import main
-from offrank.errors import MissingExtraError
+from offrank.errors import MissingExtraError, pip_install
 from offrank.language import extensions
 from tests.cli.commands import call
 
@@ -44,12 +44,13 @@ def test_what_is_not_called_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_known_command_that_is_not_installed_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     offered(monkeypatch)
+    install = pip_install(package="offrank-papers")
     for name in extensions.ADVERTISED:
-        assert f"{name} Not installed: pip install offrank-papers" in " ".join(call("--help").stdout.split())
-        assert "pip install offrank-papers" in call(name, "--help").stdout
+        assert f"{name} Not installed: {install}" in " ".join(call("--help").stdout.split())
+        assert install in call(name, "--help").stdout
     done = call("reproduce", "slates", "--scale", "small", "-q")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr.endswith("what to do: pip install offrank-papers\n")
+    assert done.stderr.endswith(f"what to do: {install}\n")
 
 
 def test_an_unknown_command_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,4 +63,4 @@ def test_a_function_that_is_not_installed_is_an_import_error(monkeypatch: pytest
     with pytest.raises(MissingExtraError, match="offrank-papers") as caught:
         extensions.load_extension(extensions.FUNCTIONS, "reproduce")
     assert isinstance(caught.value, ImportError)
-    assert caught.value.remedy == "pip install offrank-papers"
+    assert caught.value.remedy == pip_install(package="offrank-papers")

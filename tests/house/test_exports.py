@@ -81,8 +81,8 @@ def test_type_checkers_are_told_what_is_there_at_run_time() -> None:
     assert set(done.stdout.split()) == set(told) - set(values), done.stderr
 
 
-def test_dir_lists_the_public_names() -> None:
-    assert set(offrank.__all__) <= set(dir(offrank))
+def test_dir_lists_the_public_names_and_nothing_else() -> None:
+    assert set(dir(offrank)) == {*told_to_type_checkers(), "__version__"}
     assert offrank.__all__ == sorted(offrank.__all__)
 
 

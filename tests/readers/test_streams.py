@@ -116,7 +116,7 @@ def test_sql_that_cannot_be_read(query: str) -> None:
 
 def test_duckdb_is_missing(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(offrank.errors.MissingExtraError, match=r"(?s)needs DuckDB.*pip install 'offrank\[duckdb\]'"):
+    with pytest.raises(offrank.errors.MissingExtraError, match=r"(?s)needs DuckDB.*pip install .*\[duckdb\]"):
         offrank.read_log("duckdb:select 1")
 
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from offrank.errors import MissingExtraError, SpellingError, UsageError
+from offrank.errors import MissingExtraError, SpellingError, UsageError, pip_install
 from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.simulation.judged_queries import mslr_like, stratified
@@ -153,4 +153,4 @@ def test_a_library_that_is_missing(world: Judged, ranked: Ranker, monkeypatch) -
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match=f"{type(ranked).__name__} needs .*, which is missing") as caught:
         ranked.scores(world)
-    assert caught.value.remedy == "pip install 'offrank[models]'"
+    assert caught.value.remedy == pip_install("models")

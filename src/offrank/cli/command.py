@@ -9,6 +9,7 @@ import click
 
 import offrank
 
+from ..errors import pip_install
 from ..language.extensions import ADVERTISED, COMMANDS, installed, load_extension
 from ..language.outputs import inputs_in, refuse_inside, refuse_output
 from .clicks import evaluate_clicks, fit_clicks, harvest_clicks, judge_clicks, predict_clicks, select_clicks
@@ -86,12 +87,13 @@ def _command(name: str) -> click.Command:
 def _missing(name: str) -> click.Command:
     """Return a command that takes any arguments and raises the error of a missing package."""
     known = ADVERTISED[name]
+    install = pip_install(package=known.package)
     return click.Command(
         name,
         callback=lambda words: load_extension(COMMANDS, name),  # noqa: ARG005
         params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
-        help=f"{known.summary}\n\nNot installed: pip install {known.package}",
-        short_help=f"Not installed: pip install {known.package}",
+        help=f"{known.summary}\n\nNot installed: {install}",
+        short_help=f"Not installed: {install}",
         context_settings={"ignore_unknown_options": True},
     )
 

@@ -17,6 +17,7 @@ import click
 
 import offrank
 
+from ..errors import pip_install
 from .layout import command, option
 
 _REQUIREMENT = re.compile(r"""^([\w.-]+).*?(?:extra\s*==\s*['"]([\w-]+)['"])?$""")
@@ -97,7 +98,7 @@ def _libraries() -> Iterator[tuple[str, str]]:
             try:
                 yield name, importlib.metadata.version(name)
             except importlib.metadata.PackageNotFoundError:
-                yield name, f"missing: pip install 'offrank[{extra}]'"
+                yield name, f"missing: {pip_install(extra)}"
 
 
 def _self_test() -> Iterator[dict[str, Any]]:

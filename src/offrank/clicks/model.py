@@ -37,7 +37,7 @@ from .spec import ModelSpec
 
 _NEURAL = (
     "the recurrent click models ncm and cacm are in the package offrank-papers",
-    "use ubm or dbn; or `import offrank_papers.neural`, in Python (pip install offrank-papers 'offrank[neural]')",
+    "use ubm or dbn; or `import offrank_papers.neural`, in Python, with the extra `neural`",
 )
 _MIXTURE = (
     "there is no mixture of click models any more: it decided nothing that one model does not decide as well",

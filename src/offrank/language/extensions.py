@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import MissingExtraError
+from ..errors import MissingExtraError, pip_install
 
 COMMANDS = "offrank.commands"
 """The group of entry points whose objects are commands of click, as `offrank NAME`."""
@@ -46,4 +46,4 @@ def load_extension(group: str, name: str) -> Any:
     for found in entry_points(group=group, name=name):
         return found.load()
     package = ADVERTISED[name].package
-    raise MissingExtraError(f"{name} needs the package {package}, which is missing", f"pip install {package}")
+    raise MissingExtraError(f"{name} needs the package {package}, which is missing", pip_install(package=package))

@@ -48,7 +48,7 @@ def reproduce(
 ) -> ReproducedPaper:
     """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and plot (SVG) in a folder.
 
-    It needs the package offrank-papers: `pip install offrank-papers`.
+    It needs the package offrank-papers: `pip install ./reproductions` in a checkout.
 
     Parameters:
         name: of the reproduction; `offrank reproduce --help` lists them.
