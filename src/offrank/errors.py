@@ -181,7 +181,7 @@ class MissingExtraError(OffrankError, ImportError):
 
 
 def pip_install(*extras: str, package: str = "offrank") -> str:
-    """The command that installs extras of offrank, or a package beside it; from the checkout, if this one is from it."""
+    """The command that installs extras of offrank, or a package beside it; from the checkout, if this is one."""
     import json  # all of them here, since every command would wait for them
     import shlex
     from importlib.metadata import PackageNotFoundError, distribution
