@@ -30,6 +30,7 @@ from offrank_papers.cmip.design import FIGURE, POLICIES, StudyQueries
 from offrank_papers.cmip.study import perplexities
 from offrank_papers.expectations import Run
 from offrank_papers.registry import REPRODUCTIONS, reproduce
+from offrank_papers.simulated_users import page_policies
 
 MICRO = StudyDesign(
     queries=30,
@@ -176,9 +177,9 @@ def test_the_published_code_has_one_ranking_per_query() -> None:
     assert (first.scores["noisy_oracle"] == second.scores["noisy_oracle"]).all()
     contexts = first.contexts(np.zeros(50, np.int64))
     for policy in POLICIES:
-        shown = first.test_policy(policy).sample(contexts, np.random.default_rng(0))
+        shown = page_policies.test_policy(first, policy, "published-code").sample(contexts, np.random.default_rng(0))
         assert (shown == shown[0]).all()
-    assert (first.logging_relevance("lambdamart") == first.scores["lambdamart"]).all()
+    assert (page_policies.logging_relevance(first, "lambdamart", "published-code") == first.scores["lambdamart"]).all()
 
 
 def test_perplexity_is_that_of_all_clicks_there_could_be(queries: StudyQueries) -> None:

@@ -31,18 +31,15 @@ def by_largest_remainder(grades: list[float], documents: int) -> Counter[float]:
     return +places
 
 
-def by_rounding(grades: list[float], documents: int) -> Counter[float]:
-    """The highest `documents` of round(documents / n * size) of each grade, in ascending order."""
-    drawn = [g for g, n in sorted(Counter(grades).items()) for _ in range(round(documents / len(grades) * n))]
-    return Counter(drawn[-documents:])
-
-
 QUERIES = st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.0]), min_size=1, max_size=40), min_size=1)
 
 
-@pytest.mark.parametrize(("preset", "reference"), [("paper", by_largest_remainder), ("published-code", by_rounding)])
 @given(queries=QUERIES, documents=st.integers(1, 12), seed=st.integers(0, 9))
-def test_the_grades_that_stay(preset, reference, queries, documents, seed) -> None:
+def test_the_grades_that_stay(queries, documents, seed) -> None:
+    check_grades(stratified, by_largest_remainder, queries, documents, seed)
+
+
+def check_grades(sample, reference, queries, documents, seed) -> None:
     wanted = {
         query: reference(grades, documents)
         for query, grades in enumerate(queries, start=100)
@@ -51,9 +48,9 @@ def test_the_grades_that_stay(preset, reference, queries, documents, seed) -> No
     data = judged(*queries)
     if not wanted:
         with pytest.raises(EmptyLogError, match=f"no query has {documents} documents"):
-            stratified(data, documents, seed, preset=preset)
+            sample(data, documents, seed)
         return
-    found, dropped = stratified(data, documents, seed, preset=preset)
+    found, dropped = sample(data, documents, seed)
     assert dropped == len(queries) - len(wanted)
     assert found.query.tolist() == list(wanted)
     assert found.sizes.tolist() == [documents] * len(wanted)
@@ -73,9 +70,6 @@ def test_paper_keeps_a_query_whose_shares_round_to_too_few() -> None:
     assert (kept.query.tolist(), dropped) == ([100, 101], 1)
     assert sorted(kept.table(kept.grade)[0]) == [0] * 3 + [1] * 3 + [2] * 4
     assert sorted(kept.table(kept.grade)[1]) == [0] * 4 + [1] * 2 + [2] * 2 + [3] * 2
-    kept, dropped = stratified(judged(few, many, [1.0] * 9), preset="published-code")
-    assert (kept.query.tolist(), dropped) == ([101], 2)
-    assert sorted(kept.table(kept.grade)[0]) == [0] * 4 + [1] * 2 + [2] * 2 + [3] * 2
 
 
 def test_every_document_of_a_grade_has_the_same_chance_at_every_place() -> None:
@@ -98,8 +92,6 @@ def test_the_same_seed_gives_the_same_sample() -> None:
 def test_arguments_that_cannot_work() -> None:
     with pytest.raises(UsageError, match="documents is 0"):
         stratified(judged([1.0]), 0)
-    with pytest.raises(UsageError, match="preset is 'code'"):
-        stratified(judged([1.0]), 1, preset="code")  # type: ignore[arg-type]
 
 
 def test_some_queries_and_tables() -> None:

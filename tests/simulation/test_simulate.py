@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from offrank.cli import main
 from offrank.errors import EmptyLogError, MissingExtraError, SpellingError, UsageError
 from offrank.log.source import Needs
 from offrank.simulation import SimulatedSource, mslr_like
-from offrank.simulation.users import CarouselUser, DBNUser, PBMUser
+from offrank.simulation.users import DBNUser, PBMUser
 
 FEW = {"sessions": 3_000, "queries": 30, "documents": 5}
 
@@ -62,26 +61,6 @@ def test_two_seeds_of_a_world_share_its_documents(tmp_path: Path) -> None:
     assert not np.array_equal(first.world.scores["noisy_oracle"], other.world.scores["noisy_oracle"])
 
 
-@pytest.mark.turns(3)
-def test_the_published_code_is_followed_everywhere(tmp_path: Path) -> None:
-    paper = offrank.simulate(tmp_path / "a.parquet", user="mixture_dbn", **FEW)
-    made = offrank.simulate(tmp_path / "b.parquet", user="mixture_dbn", preset="published-code", **FEW)
-    assert repr(made.world.user) == "mixture_dbn(preset='published-code')"
-    assert made.world.preset == "published-code"
-    noise = [(w.scores["noisy_oracle"] - w.grade).std() for w in (paper.world, made.world)]
-    assert noise[1] / noise[0] == pytest.approx(math.sqrt(0.5), rel=0.2)
-    assert paper.left_out != made.left_out  # rounding drops more queries
-    assert any("logged propensities" in note for note in made.notes)
-    kept = offrank.simulate(tmp_path / "c.parquet", user="dbn(preset=paper)", preset="published-code", **FEW)
-    assert kept.world.user == DBNUser()
-
-
-def test_a_carousel_has_25_documents(tmp_path: Path) -> None:
-    made = offrank.simulate(tmp_path / "log.parquet", user="carousel", sessions=200, queries=40)
-    assert made.world.user == CarouselUser()
-    assert made.world.documents == 25
-
-
 def test_a_fitted_model_clicks(tmp_path: Path) -> None:
     log, model = tmp_path / "log.parquet", tmp_path / "pbm.json"
     offrank.simulate(log, **FEW)
@@ -123,7 +102,7 @@ def test_what_cannot_be_simulated_is_refused(tmp_path: Path, monkeypatch: pytest
     for wrong in ({"user": "dbm"}, {"rankers": "lamdamart"}):
         with pytest.raises(SpellingError):
             offrank.simulate(path, **(FEW | wrong))
-    for wrong in ({"sessions": 0}, {"queries": 0}, {"slots": 9}, {"preset": "code"}, {"temperature": -1}):
+    for wrong in ({"sessions": 0}, {"queries": 0}, {"slots": 9}, {"temperature": -1}):
         with pytest.raises(UsageError):
             offrank.simulate(path, **(FEW | wrong))
     with pytest.raises(EmptyLogError, match="no query has 2000"):

@@ -55,7 +55,6 @@ _WORLD = {
     "data": {"metavar": "PATH"},
     "qrels": {"metavar": "PATH"},
     "slots": {"show_default": False},
-    "preset": {"type": click.Choice(["paper", "published-code"])},
     **dict.fromkeys(("seed", "world_seed"), _DRAWN),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ from ..running.executors import Progress
 
 _QUERIES = 1000
 
-Preset = Literal["paper", "published-code"]
-"""Which of the two to follow where paper cmip-debiasedness and its published code differ."""
+Places = Callable[[Integers, Integers, int], Integers]
+"""(counts of each grade [q, grades], documents [q, 1], places) -> places of each grade [q, grades]."""
 
 _SHARES = (0.52, 0.323, 0.13, 0.018, 0.009)  # of the grades 0 to 4
 _ASPECTS = 8
@@ -45,28 +45,26 @@ _FAMILIES: dict[str, tuple[int, Callable[[Floats, Floats], NDArray[Any]]]] = {
 """136 features by their generation: (how many, [rows] values of a normal signal and the number of query terms)."""
 
 
-def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Preset = "paper") -> tuple[Judged, int]:
+def stratified(
+    judged: Judged, documents: int = 10, seed: int = 0, *, places: Places | None = None
+) -> tuple[Judged, int]:
     """Sample by grade; return (queries with `documents` documents each, number of dropped queries).
 
     Paper cmip-debiasedness, section 5.1.2. A query keeps the proportions of its grades as well as whole numbers can;
     the documents of a grade that stay, and their order, are random, and the same for the same seed.
 
-    - preset "paper": places go to grades by largest remainders, with ties to the higher grade. Only
-      queries with fewer documents are dropped.
-    - preset "published-code": a grade gets its share rounded to a whole number; if the sum is too large, documents
-      of the lowest grades are left out, and if it is too small, the query is dropped.
-
     Parameters:
         judged: the judged queries.
         documents: how many each query keeps.
         seed: of the sample.
-        preset: "paper", or "published-code": as the code that was published with it.
+        places: how many of each grade [q, grades] stay, from their counts [q, grades], all documents [q, 1] and the
+            places; a query whose sum differs is dropped. By default largest remainders, with ties to the higher grade.
 
     Returns:
         The queries with so many documents each, and the number of queries that were dropped.
 
     Raises:
-        UsageError: fewer than 1 document, or no such preset.
+        UsageError: fewer than 1 document.
         EmptyLogError: no query is left.
 
     Examples:
@@ -76,20 +74,18 @@ def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Pr
     """
     if documents < 1:
         raise UsageError(f"documents is {documents!r}", "give at least 1")
-    if preset not in get_args(Preset):
-        raise UsageError(f"preset is {preset!r}", 'use "paper" or "published-code"')
     rng = np.random.default_rng(seed)
     _, grade = np.unique(judged.grade, return_inverse=True)
     owner, grades = judged.owner, int(grade.max(initial=0)) + 1
     counts = np.bincount(owner * grades + grade, minlength=len(judged) * grades).reshape(len(judged), grades)
-    places = (_largest_remainders if preset == "paper" else _rounded)(counts, judged.sizes[:, None], documents)
-    kept = np.flatnonzero((judged.sizes >= documents) & (places.sum(axis=1) == documents))
+    share = (places or _largest_remainders)(counts, judged.sizes[:, None], documents)
+    kept = np.flatnonzero((judged.sizes >= documents) & (share.sum(axis=1) == documents))
     if not len(kept):
         raise EmptyLogError(f"no query has {documents} documents", "use fewer documents per query")
     order = np.lexsort((rng.random(judged.rows), grade, owner))
     before = np.cumsum(counts) - counts.ravel()
     rank = np.arange(judged.rows) - before[(owner * grades + grade)[order]]
-    rows = order[rank < places[owner[order], grade[order]]]
+    rows = order[rank < share[owner[order], grade[order]]]
     rows = rows[np.lexsort((rng.random(len(rows)), owner[rows]))]
     rows = rows[np.isin(owner[rows], kept)]
     return judged.pick(kept, np.full(len(kept), documents), rows), len(judged) - len(kept)
@@ -102,13 +98,6 @@ def _largest_remainders(counts: Integers, sizes: Integers, documents: int) -> In
     order = np.argsort(-rest[:, ::-1], axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")[:, ::-1]
     return np.asarray(places + (rank < missing))
-
-
-def _rounded(counts: Integers, sizes: Integers, documents: int) -> Integers:
-    """Round each share, halves to even; an excess is taken from the lowest grades [q, grades]."""
-    places = np.round(documents / np.maximum(sizes, 1) * counts).astype(np.int64)
-    from_the_top = np.minimum(np.cumsum(places[:, ::-1], axis=1), documents)
-    return np.diff(from_the_top, axis=1, prepend=0)[:, ::-1]
 
 
 def mslr_like(queries: int = 1000, documents: tuple[int, int] | None = None, seed: int = 0) -> Judged:

@@ -16,7 +16,6 @@ from ..errors import UsageError, optional
 from ..language.spelling import parse
 from ..log.batch import Floats
 from ..log.graded_queries import Judged
-from .judged_queries import Preset
 
 ALWAYS = ("noisy_oracle", "uniform")
 """Rankers whose scores every simulated log has."""
@@ -215,11 +214,9 @@ def parse_ranker(spelling: str | Ranker) -> Ranker:
     return cast(Ranker, parse(spelling, RANKERS, "ranker")) if isinstance(spelling, str) else spelling
 
 
-def rankers_of(spellings: Sequence[str], preset: Preset) -> dict[str, Ranker]:
+def rankers_of(spellings: Sequence[str]) -> dict[str, Ranker]:
     """Return the rankers under the names of their columns, in order."""
     found: dict[str, Ranker] = {}
     for spelling in [*spellings, *ALWAYS]:
-        as_published = preset == "published-code" and spelling == "noisy_oracle"
-        one = NoisyOracle(variance=0.25) if as_published else parse_ranker(spelling)
-        found.setdefault(spelling.partition("(")[0].strip(), one)
+        found.setdefault(spelling.partition("(")[0].strip(), parse_ranker(spelling))
     return found

@@ -16,7 +16,6 @@ from ..policies.top import Top
 from ..readers.convert import Converted
 from ..report.document import Answer, Document, Figures, Section
 from ..report.printable import Printed
-from .page_policies import Placed
 from .truth import Truth
 from .users import GRADE
 from .worlds import JudgedWorld
@@ -51,17 +50,16 @@ class Simulated(Printed, Plain):
         """Return commands to try on the log."""
         path = self.written.path
         log, model = shlex.quote(str(path)), shlex.quote(str(path.with_name("pbm.json")))
-        steps = [
-            f"offrank clicks fit {log} --model pbm -o {model}",
-            f"offrank clicks evaluate {log} --model {model} --labels {GRADE}",
-        ]
-        if isinstance(self.logging, Placed):  # it has no spelling, so only its logged propensities are known
-            return [*steps, f"offrank check {log}"]
         drawn = f"--logging {shlex.quote(repr(self.logging))}"
         # A window suits lists of which much is not shown, see docs/concepts/choosing.md.
         clicks = "pbm" if self.world.slots == self.world.documents else "'interpol(window=2)'"
         target = f"offrank evaluate {log} --target 'top({GRADE})' {drawn} -e snipm -e {clicks} --examination {model}"
-        return [*steps, f"offrank check {log} {drawn}", target]
+        return [
+            f"offrank clicks fit {log} --model pbm -o {model}",
+            f"offrank clicks evaluate {log} --model {model} --labels {GRADE}",
+            f"offrank check {log} {drawn}",
+            target,
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dicts and numbers."""
@@ -104,7 +102,7 @@ def truths_of(world: JudgedWorld) -> dict[str, Truth]:
     policies: dict[str, Policy] = {repr(policy): policy for policy in map(world.policy, world.scores)}
     for name in (*world.scores, GRADE):
         if name != "uniform":
-            policy = world.placed(Top(name))
+            policy = Top(name)
             policies.setdefault(repr(policy), policy)
     return {name: world.truth(policy) for name, policy in policies.items()}
 
@@ -124,6 +122,4 @@ def notes_on(world: JudgedWorld) -> tuple[str, ...]:
         found.append(
             f"no grade exceeds {most:g}, but the user model allows {highest:g}: highest={most:g} gives more clicks"
         )
-    if isinstance(world.policy(next(iter(world.scores))), Placed):
-        found.append("the page shows rankings in its own order (published-code): evaluate with the logged propensities")
     return tuple(found)

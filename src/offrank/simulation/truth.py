@@ -15,7 +15,6 @@ from ..language.formatting import with_error
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy, all_items
 from . import _kernels
-from .page_policies import Placed
 from .users import User
 
 _MOST_SLATES = 1_000_000
@@ -69,7 +68,7 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
     if chance is not None:
         law = policy.rank_probs(contexts, all_items(contexts))
         return Truth(float(np.einsum("qmk,qmk->", law, chance)) / len(contexts), 0.0, "rank probabilities")
-    if (policy.base if isinstance(policy, Placed) else policy).sure_slates(contexts)[0].all():
+    if policy.sure_slates(contexts)[0].all():
         return Truth(float(_of_slates(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
     summed = sequential_clicks(user, contexts, policy)
     if summed is not None:

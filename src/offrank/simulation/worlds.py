@@ -15,11 +15,9 @@ from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.top import Top
-from .judged_queries import Preset
-from .page_policies import InOrder, Placed
 from .rankers import EqualScores, NoisyOracle, Ranker
 from .truth import Truth, truth
-from .users import GRADE, PBMUser, Places, User
+from .users import GRADE, PBMUser, User
 
 
 @dataclass(frozen=True)
@@ -37,8 +35,6 @@ class JudgedWorld:
         user: who examines and clicks.
         slots: how many documents are shown, by default all.
         temperature: of the Plackett-Luce policies that draw rankings from the scores.
-        preset: "paper", or "published-code" where expected ranks, test policies and the order of the results are
-            those of the code published with the paper. The user has a preset of its own.
 
     Raises:
         UsageError: slots, a temperature, grades or names of rankers that cannot be.
@@ -58,7 +54,6 @@ class JudgedWorld:
     user: User = field(default_factory=PBMUser)
     slots: int = 0
     temperature: float = 0.1
-    preset: Preset = "paper"
 
     def __post_init__(self) -> None:
         most = self.document.shape[1]
@@ -85,7 +80,6 @@ class JudgedWorld:
         seed: int = 0,
         slots: int = 0,
         temperature: float = 0.1,
-        preset: Preset = "paper",
     ) -> JudgedWorld:
         """Build a world from judged queries.
 
@@ -95,12 +89,11 @@ class JudgedWorld:
         Raises:
             UsageError: the queries do not have equally many documents.
         """
-        variance = 0.5 if preset == "paper" else 0.25
-        usual: dict[str, Ranker] = {"noisy_oracle": NoisyOracle(variance), "uniform": EqualScores()}
+        usual: dict[str, Ranker] = {"noisy_oracle": NoisyOracle(), "uniform": EqualScores()}
         by_name = usual if rankers is None else rankers
         scores = {name: judged.table(ranker.scores(judged, seed)) for name, ranker in by_name.items()}
         tables = judged.query, judged.table(judged.document), judged.table(judged.grade).astype(np.float64)
-        return cls(*tables, scores, PBMUser() if user is None else user, slots, temperature, preset)
+        return cls(*tables, scores, PBMUser() if user is None else user, slots, temperature)
 
     def __len__(self) -> int:
         return len(self.query)
@@ -144,20 +137,8 @@ class JudgedWorld:
 
     def policy(self, ranker: str) -> Policy:
         """Return a ranker's stochastic policy: Plackett-Luce with weights exp(score / temperature); sorted at 0."""
-        return self.placed(self._ranking(ranker))
-
-    def test_policy(self, ranker: str) -> Policy:
-        """Return the policy for tests: the stochastic one; in the published code the ranking sorted by score.
-
-        There a test uses temperature 0: one ranking per query. Ties keep the order of the documents, so
-        that its "uniform" is one permutation per query too.
-        """
-        return self.policy(ranker) if self.preset == "paper" else self.placed(InOrder(ranker))
-
-    def placed(self, policy: Policy) -> Policy:
-        """Return a policy in this user's page order; see `MixtureDBNUser.placement`."""
-        placement = self.user.placement(self.slots) if isinstance(self.user, Places) else None
-        return policy if placement is None else Placed(policy, tuple(placement.tolist()))
+        self.score(ranker)
+        return PlackettLuce(ranker, temperature=self.temperature, log=True) if self.temperature else Top(ranker)
 
     def truth(self, policy: Policy, *, draws: int | None = None, seed: int = 0) -> Truth:
         """Return a policy's expected clicks per session, exact if the user's clicks allow it."""
@@ -178,14 +159,8 @@ class JudgedWorld:
         return np.asarray(law @ np.arange(1.0, self.documents + 1))
 
     def logging_relevance(self, ranker: str) -> Floats:
-        """Return the logging policy's relevance: the expected rank; in the published code the score [q, m]."""
-        if self.preset != "paper":
-            return self.score(ranker)
-        return self.expected_ranks(self._ranking(ranker))
-
-    def _ranking(self, ranker: str) -> Policy:
-        self.score(ranker)
-        return PlackettLuce(ranker, temperature=self.temperature, log=True) if self.temperature else Top(ranker)
+        """Return the logging policy's relevance: the expected rank [q, m]."""
+        return self.expected_ranks(self.policy(ranker))
 
     @cached_property
     def _all(self) -> Contexts:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from ..readers import convert as conversion
     from ..running import reproducibility
     from ..selection import selected_estimators, selected_models, selector, strategies
-    from ..simulation import judged_queries, simulated, source, worlds
+    from ..simulation import judged_queries, simulated, source, users, worlds
     from ..simulation import rankers as world_rankers
-    from ..simulation.users import named as users
     from ..warehouse import question_sums, sums_table
 else:
     for _name, (_home, _own) in lazy.homes(__file__).items():

@@ -14,7 +14,6 @@ from .deferred import conversion, judged_queries, simulated, source, users, worl
 if TYPE_CHECKING:
     from ..log.graded_queries import Judged
     from ..running.executors import Progress
-    from ..simulation.judged_queries import Preset
     from ..simulation.simulated import Simulated
     from ..simulation.users import User
 
@@ -29,9 +28,8 @@ def simulate(
     data: str | os.PathLike[str] | Judged = GENERATED,
     qrels: str | os.PathLike[str] | None = None,
     queries: int | None = None,
-    documents: int | None = None,
+    documents: int = 10,
     slots: int = 0,
-    preset: Preset = "paper",
     seed: int = 0,
     world_seed: int = 0,
     overwrite: bool = False,
@@ -43,7 +41,7 @@ def simulate(
     Parameters:
         path: The file to write. Parquet or (by its suffix) Arrow, atomically.
         sessions: How many impressions.
-        user: dbn(gamma=0.9), carousel, trust ...; or a fitted model's file, M.json. The model then draws the clicks.
+        user: pbm, dbn(gamma=0.9) or trust; or a fitted model's file, M.json. The model then draws the clicks.
         rankers: lambdamart, noisy_oracle, uniform, lasso or tree; the first draws the log. It does so by Plackett-Luce;
             the scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
         temperature: Of Plackett-Luce; 0 sorts by score.
@@ -51,9 +49,8 @@ def simulate(
             are given: qrels.
         qrels: Judgments of TREC; the data are then a run of TREC.
         queries: How many; by default all, or 1000 generated.
-        documents: Per query; by default 10, and 25 for a carousel. They are sampled by grade.
+        documents: Per query. They are sampled by grade.
         slots: How many are shown; by default all.
-        preset: Of everything. "paper" or "published-code", for all settings at once, see the page on simulation.
         seed: Of the sessions. Two seeds of one world give a log to learn from and one to test on.
         world_seed: Of documents and rankers.
         overwrite: Replace the file if it is there.
@@ -72,17 +69,14 @@ def simulate(
         >>> simulated = offrank.simulate("simulated.parquet", sessions=1000, seed=1)
     """
     refuse_outputs(path, log=data, read=[user, qrels], overwrite=overwrite)
-    who = users.user_or_model(user, preset)
-    documents = users.documents_for(who) if documents is None else documents
+    who = users.user_or_model(user)
     names = [rankers] if isinstance(rankers, str) else list(rankers)
-    by_name = world_rankers.rankers_of(names, preset)
+    by_name = world_rankers.rankers_of(names)
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
     judged = judged_queries.judged_queries(data, queries, world_seed, progress, qrels)
-    sampled, left_out = judged_queries.stratified(judged, documents, world_seed, preset=preset)
+    sampled, left_out = judged_queries.stratified(judged, documents, world_seed)
     say(f"2. Scores of {', '.join(dict.fromkeys([*names, *world_rankers.ALWAYS]))}")
-    world = worlds.JudgedWorld.of(
-        sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset
-    )
+    world = worlds.JudgedWorld.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature)
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")
     drawn = source.SimulatedSource(world, sessions, logging, seed)

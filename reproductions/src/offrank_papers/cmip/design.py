@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,14 @@ from offrank.language import Say
 from offrank.log.batch import Floats
 from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg, ranked
-from offrank.simulation.judged_queries import Preset, stratified
+from offrank.selection.strategies import Preset
 from offrank.simulation.rankers import LambdaMART, NoisyOracle
-from offrank.simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
+from offrank.simulation.users import DBNUser, PBMUser, User
 from offrank.simulation.worlds import JudgedWorld
 
 from ..queries import judged_queries
+from ..simulated_users import CarouselUser, MixtureDBNUser, PublishedDBNUser
+from ..simulated_users.preset import sampled_by_grade
 
 ORACLE, LAMBDAMART, UNIFORM = POLICIES = ("noisy_oracle", "lambdamart", "uniform")
 LOGGING = (ORACLE, LAMBDAMART)
@@ -31,14 +33,7 @@ ORACLE_SEED = 0
 FIGURE_TEMPERATURE = 1.0
 """Temperature of Figure 1 in the published code; the text has .1 everywhere."""
 
-_CLASSES: Mapping[str, Callable[..., User]] = {
-    "pbm": PBMUser,
-    "dbn": DBNUser,
-    "mixture_dbn": MixtureDBNUser,
-    "carousel": CarouselUser,
-    FIGURE: PBMUser,
-}
-PBM, DBN, MIXTURE, CAROUSEL = USERS = tuple(_CLASSES)[:4]
+PBM, DBN, MIXTURE, CAROUSEL = USERS = ("pbm", "dbn", "mixture_dbn", "carousel")
 
 PER_QUERY = 850
 """Sessions a query at every scale: the paper's five million for 5,888 queries."""
@@ -224,7 +219,7 @@ class StudyQueries:
         found = {}
         for documents in sorted({design.documents_of(user) for user in design.users}):
             say(f"LambdaMART on {data}, {documents} documents each")
-            sampled, dropped = stratified(judged, documents, 0, preset=design.preset)
+            sampled, dropped = sampled_by_grade(judged, documents, 0, design.preset)
             scores = LambdaMART(design.trees).scores(sampled, 0)
             scored = ScoredQueries(sampled, sampled.table(scores), dropped)
             found[documents] = scored.sampled(design.queries, design.seed)
@@ -239,10 +234,10 @@ class StudyQueries:
         scored, preset = self.of_user(study.user), self.design.preset
         # As in the published code, the oracle's noise is drawn once for all runs.
         scores = scored.scores(preset, ORACLE_SEED)
-        user = _CLASSES[study.user](highest=max(float(scored.grade.max()), 1.0), preset=preset)
+        user = _user(study.user, max(float(scored.grade.max()), 1.0), preset)
         temperature = FIGURE_TEMPERATURE if study.user == FIGURE else 0.1
         tables = scored.judged.query, scored.judged.table(scored.judged.document), scored.grade
-        return JudgedWorld(*tables, scores, user, temperature=temperature, preset=preset)
+        return JudgedWorld(*tables, scores, user, temperature=temperature)
 
     @property
     def digest(self) -> str:
@@ -252,6 +247,14 @@ class StudyQueries:
             for table in (scored.judged.query, scored.judged.document, scored.grade, scored.lambdamart):
                 made.update(np.ascontiguousarray(table).tobytes())
         return made.hexdigest()[:16]
+
+
+def _user(name: str, highest: float, preset: Preset) -> User:
+    if name in {MIXTURE, CAROUSEL}:
+        return (MixtureDBNUser if name == MIXTURE else CarouselUser)(highest=highest, preset=preset)
+    if name == DBN:
+        return DBNUser(highest=highest) if preset == "paper" else PublishedDBNUser(highest=highest)
+    return PBMUser(highest=highest)
 
 
 def seed_of(*parts: Any) -> int:

@@ -18,7 +18,7 @@ from offrank.log.batch import Floats
 from offrank.metrics.cmip_models import CMIP_DRAWS as DRAWN
 from offrank.report.charts import Chart, Series
 from offrank.report.document import Cell, Document, Figures, Section
-from offrank.simulation.judged_queries import Preset
+from offrank.selection.strategies import Preset
 from offrank.sums.estimate import Interval
 
 from ..expectations import Facts, Run, bars

@@ -24,7 +24,8 @@ from offrank.simulation.worlds import JudgedWorld
 
 from ..neural.law import HISTORIES
 from ..neural.models import RecurrentModel
-from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
+from ..simulated_users.page_policies import logging_policy, logging_relevance, test_policy
+from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyDesign, StudyQueries, seed_of
 
 Found = dict[str, Any]
 
@@ -55,7 +56,7 @@ def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
         for policy in POLICIES:
             # The same slates in all runs: runs differ in what the models have learnt from.
             seed = seed_of(design.seed, study.user, policy)
-            tests = SimulatedSource(world, design.tests, world.test_policy(policy), seed)
+            tests = SimulatedSource(world, design.tests, test_policy(world, policy, design.preset), seed)
             for name, one in perplexities(fitted, world.user, tests).items():
                 found["models"][name].setdefault("perplexity", {})[policy] = one
     scored = queries.of_user(study.user)
@@ -64,11 +65,11 @@ def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
     ndcg = ndcg_by_query(query, world.grade.ravel(), [one.ravel() for one in relevance.values()], 0.95)
     for index, (name, model) in enumerate(fitted.items()):
         say(f"CMIP of {name}")
-        by_estimator = _cmip(model, world, study, usual=study.sessions == design.sessions)
+        by_estimator = _cmip(model, world, study, design)
         found["models"][name] |= {"ndcg": ndcg.of(index).value, "cmip": by_estimator}
     if study in {Study(user, ORACLE, 0, design.sessions) for user in (PBM, FIGURE)}:
         rows = slice(0, max(SHOWN_DOCUMENTS // world.documents, 1))  # whole queries
-        tables = {"grade": world.grade, "logging": world.logging_relevance(study.logging)}
+        tables = {"grade": world.grade, "logging": logging_relevance(world, study.logging, design.preset)}
         tables |= {name: relevance[name] for name in ("pbm", "dctr")}
         found["documents"] = {name: np.round(table[rows].ravel(), 6).tolist() for name, table in tables.items()}
     return found
@@ -79,7 +80,7 @@ def _fitted(queries: StudyQueries, study: Study, world: JudgedWorld, say: Say) -
     say("sessions")
     design, seed = queries.design, seed_of(queries.design.seed, study.log, "train")
     sessions = study.sessions * len(world)
-    source = SimulatedSource(world, sessions, world.policy(study.logging), seed)
+    source = SimulatedSource(world, sessions, logging_policy(world, study.logging), seed)
     gathered = run(source.select(needs("clicks", keys="query")), SessionsFold("query"))
     found = {}
     for name, model in design.made(study).items():
@@ -89,9 +90,10 @@ def _fitted(queries: StudyQueries, study: Study, world: JudgedWorld, say: Say) -
     return found
 
 
-def _cmip(model: Fitted, world: JudgedWorld, study: Study, usual: bool) -> Found:
+def _cmip(model: Fitted, world: JudgedWorld, study: Study, design: StudyDesign) -> Found:
     """Return CMIP by each estimator, tested where the user is a PBM; the published one is slow, and only if usual."""
-    judged = world.contexts(), world.logging_relevance(study.logging), world.grade
+    judged = world.contexts(), logging_relevance(world, study.logging, design.preset), world.grade
+    usual = study.sessions == design.sessions
     tested = study.user in {PBM, FIGURE}
     points = cmip_of(model, *judged, relevance="means", worlds=0, permutations=200 if tested else 0)
     worlds, quick = None if tested and usual else 0, Binned(replicates=1)  # their spread is over runs

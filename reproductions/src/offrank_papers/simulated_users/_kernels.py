@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...language.compiled import jit
+from offrank.language.compiled import jit
 
 UNKNOWN, SKIPPED, CLICKED = -1, 0, 1
 

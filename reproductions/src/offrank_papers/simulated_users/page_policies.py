@@ -7,12 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import UsageError
-from ..language.spelling import Spelled
-from ..log.batch import Booleans, Contexts, Floats, Integers
-from ..log.source import Ability, Needs
-from ..policies.base import Policy, unable
-from ..policies.sorting import Sorting
+from offrank.errors import UsageError
+from offrank.language.spelling import Spelled
+from offrank.log.batch import Booleans, Contexts, Floats, Integers
+from offrank.log.source import Ability, Needs
+from offrank.policies.base import Policy, unable
+from offrank.policies.sorting import Sorting
+from offrank.selection.strategies import Preset
+from offrank.simulation.worlds import JudgedWorld
+
+from .carousel import CarouselUser
+from .dbn import MixtureDBNUser
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +50,10 @@ class Placed(Spelled, Policy):
         self._check(contexts)
         return np.ascontiguousarray(self.base.rank_probs(contexts, items)[:, :, list(self.order)])
 
+    def sure_slates(self, contexts: Contexts) -> tuple[Booleans, Integers]:
+        sure, slates = self.base.sure_slates(contexts)
+        return sure, np.ascontiguousarray(slates[:, list(self.order)])
+
     def _check(self, contexts: Contexts) -> None:
         if (contexts.length != len(self.order)).any():
             raise UsageError(
@@ -74,3 +83,29 @@ class InOrder(Spelled, Sorting):
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return self.in_order(contexts)
+
+
+def placed(world: JudgedWorld, policy: Policy) -> Policy:
+    """Return a policy in the page order of the world's user; see `MixtureDBNUser.placement`."""
+    user = world.user
+    placement = user.placement(world.slots) if isinstance(user, CarouselUser | MixtureDBNUser) else None
+    return policy if placement is None else Placed(policy, tuple(placement.tolist()))
+
+
+def logging_policy(world: JudgedWorld, ranker: str) -> Policy:
+    """Return a ranker's stochastic policy, in the page order of the world's user."""
+    return placed(world, world.policy(ranker))
+
+
+def test_policy(world: JudgedWorld, ranker: str, preset: Preset) -> Policy:
+    """Return the policy for tests: the stochastic one; in the published code the ranking sorted by score.
+
+    There a test uses temperature 0: one ranking per query. Ties keep the order of the documents, so
+    that its "uniform" is one permutation per query too.
+    """
+    return logging_policy(world, ranker) if preset == "paper" else placed(world, InOrder(ranker))
+
+
+def logging_relevance(world: JudgedWorld, ranker: str, preset: Preset) -> Floats:
+    """Return the logging policy's relevance: the expected rank; in the published code the score [q, m]."""
+    return world.logging_relevance(ranker) if preset == "paper" else world.score(ranker)

@@ -8,7 +8,8 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from ...log.batch import Booleans, Floats, Integers
+from offrank.log.batch import Booleans, Floats, Integers
+
 from . import _kernels
 
 LOWEST = 0.1

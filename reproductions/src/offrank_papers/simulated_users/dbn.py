@@ -7,54 +7,44 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...clicks.laws import Cascading, ClickLaw, Mixed, Upward
-from ...log.batch import Contexts, Floats, Integers
-from .base import GradeReader, Seen, check_settings, gain, probability_of_relevance, seen
+from offrank.clicks.laws import ClickLaw, Mixed, Upward
+from offrank.log.batch import Contexts, Floats, Integers
+from offrank.simulation.users import GradeReader, check_settings, gain, reader, seen
+
 from .fading import LOWEST, Fading
+from .preset import PresetUser
 
 NOISE = 0.1
 """Standard deviation of the attraction in the published code."""
 
 
 @dataclass(frozen=True, repr=False)
-class DBNUser(GradeReader):
-    """Reads from the top, clicks attractive results, and leaves once satisfied or bored.
+class PublishedDBNUser(GradeReader):
+    """The user `dbn` of the published code: attraction max(g / highest, .1), satisfaction g / (2 highest).
 
-    paper: attraction R = .1 + .9 (2^g - 1) / (2^highest - 1), satisfaction R / 2, and after every result but a
-    satisfying one the user continues with probability gamma, which the paper leaves open and the code sets to .8.
-    published-code: attraction max(g / highest, .1), satisfaction g / (2 highest), and nobody leaves: each rank has
-    gamma times the attention of the one above, times 1 - satisfaction after a click.
+    Nobody leaves: each rank has gamma times the attention of the one above, times 1 - satisfaction after a click.
 
     Parameters:
         highest: the highest possible grade.
-        preset: "paper", or "published-code": as the code that was published with it.
-        gamma: probability of going on without satisfaction.
-
-    Examples:
-        >>> offrank.simulation.users.DBNUser().highest
-        4.0
+        gamma: how the attention falls from rank to rank.
     """
 
-    name: ClassVar[str] = "dbn"
+    name: ClassVar[str] = "published_dbn"
     gamma: float = field(default=0.8, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_settings(self.preset, self.highest, gamma=self.gamma)
+        check_settings(self.highest, gamma=self.gamma)
 
-    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
+    def law(self, contexts: Contexts, slates: Integers) -> Fading:
         on = seen(contexts, slates)
-        if self.preset == "paper":
-            return reader(on, self.highest, self.gamma)
         return Fading(self.relevance_of(on.grade), on.grade / (2 * self.highest), on.shown, self.gamma)
 
     def relevance_of(self, grade: Floats) -> Floats:
-        if self.preset == "paper":
-            return probability_of_relevance(grade, self.highest)
         return np.maximum(grade / self.highest, LOWEST)
 
 
 @dataclass(frozen=True, repr=False)
-class MixtureDBNUser(GradeReader):
+class MixtureDBNUser(PresetUser):
     """Reads from the top with probability `downward`, otherwise from the bottom; the rest is as for `dbn`.
 
     paper: both readers are the DBN user of the paper. published-code: gamma is .7, the attraction (2^g - 1) /
@@ -70,7 +60,7 @@ class MixtureDBNUser(GradeReader):
         gamma: probability of going on without satisfaction; None: the preset's own, .8 or .7.
 
     Examples:
-        >>> offrank.simulation.users.MixtureDBNUser().highest
+        >>> MixtureDBNUser().highest
         4.0
     """
 
@@ -79,7 +69,7 @@ class MixtureDBNUser(GradeReader):
     gamma: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_settings(self.preset, self.highest, gamma=self.going_on, downward=self.downward)
+        self.check(gamma=self.going_on, downward=self.downward)
 
     @property
     def going_on(self) -> float:
@@ -108,10 +98,3 @@ class MixtureDBNUser(GradeReader):
             return None
         faded = self.going_on ** np.arange(slots)
         return np.argsort(-(self.downward * faded + (1 - self.downward) * faded[::-1]), kind="stable")
-
-
-def reader(on: Seen, highest: float, gamma: float) -> Cascading:
-    """Return the law of the paper's DBN user: attraction R, satisfaction R / 2."""
-    relevance = probability_of_relevance(on.grade, highest)
-    going_on = on.of(np.full(on.grade.shape, gamma), 1.0)  # an empty place costs nothing
-    return Cascading(on.of(relevance), on.of(gamma * (1 - relevance / 2), 1.0), going_on)

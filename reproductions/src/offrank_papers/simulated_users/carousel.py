@@ -8,16 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...clicks.laws import Cascading, ClickLaw, chance_of
-from ...errors import UsageError
-from ...log.batch import Contexts, Floats, Integers
-from .base import GradeReader, Seen, check_settings, gain, seen
-from .dbn import NOISE, reader
+from offrank.clicks.laws import Cascading, ClickLaw, chance_of
+from offrank.errors import UsageError
+from offrank.log.batch import Contexts, Floats, Integers
+from offrank.simulation.users import Seen, gain, reader, seen
+
+from .dbn import NOISE
 from .fading import Fading
+from .preset import PresetUser
 
 
 @dataclass(frozen=True, repr=False)
-class CarouselUser(GradeReader):
+class CarouselUser(PresetUser):
     """Results are in rows of `columns`, the first ranks in the first row; clicks come from within a row.
 
     paper: exactly one of r rows is read, row i with probability proportional to (mean R in row i) / i; within it
@@ -36,7 +38,7 @@ class CarouselUser(GradeReader):
         UsageError: fewer than 1 column, or settings that cannot be.
 
     Examples:
-        >>> offrank.simulation.users.CarouselUser().highest
+        >>> CarouselUser().highest
         4.0
     """
 
@@ -47,7 +49,7 @@ class CarouselUser(GradeReader):
     def __post_init__(self) -> None:
         if self.columns < 1:
             raise UsageError(f"columns is {self.columns!r}", "give at least 1 result per row")
-        check_settings(self.preset, self.highest, gamma=self.going_on)
+        self.check(gamma=self.going_on)
 
     @property
     def going_on(self) -> float:
