@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .formats.search_sessions import tiangong as tiangong
     from .formats.search_sessions import yandex as yandex
     from .formats.training_files import clax as clax
+    from .judgement_tables import judgement_table as judgement_table
     from .log import read_log as read_log
     from .svmlight import read_svmlight as read_svmlight
     from .svmlight import write_svmlight as write_svmlight

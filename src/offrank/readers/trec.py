@@ -23,7 +23,7 @@ from .text import is_whole, lines, malformed
 _RUN, _QRELS = "query Q0 document rank score tag", "query 0 document grade"
 _LINES: Mapping[Literal["run", "qrels"], re.Pattern[str]] = {
     "run": re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+\d+[ \t]+[-+]?[\d.]+([eE][-+]?\d+)?[ \t]+\S+[ \t]*"),
-    "qrels": re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+-?\d+[ \t]*"),
+    "qrels": re.compile(r"\S+[ \t]+(Q0|q0|0)[ \t]+\S+[ \t]+-?\d+(\.\d+)?[ \t]*"),
 }
 
 
@@ -58,7 +58,7 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
         50
     """
     grades: dict[tuple[str, str], float] = {}
-    for query, document, grade in _read(qrels, 4, _QRELS):
+    for query, document, grade in read_qrels(qrels):
         grades[query, document] = max(grade, 0.0)
     found: dict[str, dict[str, float]] = {}
     for query, document, score in _read(run, 6, _RUN):
@@ -83,6 +83,15 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
         names,
         tuple(document for _, document, _ in ranked),
     )
+
+
+def read_qrels(path: str | Path) -> Iterator[tuple[str, str, float]]:
+    """Yield query, document and grade of each line of judgments, plain or packed.
+
+    Raises:
+        LogError: a line that is not in the format. EmptyLogError: no lines.
+    """
+    return _read(path, 4, _QRELS)
 
 
 def kind_of_trec(text: str) -> Literal["run", "qrels", ""]:
