@@ -136,7 +136,7 @@ def test_queries_without_grades_are_counted(tmp_path: Path) -> None:
         ("query,doc,grade,judge\na,1,1,x\na,1,2,x\n", RowError, ("row 1", "second grade by x, 2 beside 1 in row 0")),
         ("query,doc,grade,date\na,1,1,2026-01-01\na,1,1,2026-01-01\n", RowError, ("row 1", "second grade")),
         ("query,docid,Ann,Bob\na,1,1,\na,2,1,3|2\n", RowError, ("row 1", "'Bob'", "'3|2' is no number")),
-        ("query,docid,rating\na,1,1,2\n", LogError, ("line 2", "4 cells below 3 names")),
+        ("query,docid,rating\na,1,1,2\n", LogError, ("line 2", "more cells than columns")),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(
@@ -147,6 +147,11 @@ def test_what_cannot_be_meant_is_one_sentence(
     assert type(raised.value) is error
     assert [word for word in words if word not in str(raised.value)] == []
     assert raised.value.remedy
+
+
+def test_json_that_is_cut_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match=r"cut\.json cannot be read as JSON"):
+        read(tmp_path, json.dumps(IMPORT)[:-3], "cut.json")
 
 
 def test_of_several_files_the_file_is_named(tmp_path: Path) -> None:
