@@ -11,7 +11,7 @@ import pyarrow.csv
 import pytest
 
 import offrank
-from benchmarks._strangers import (
+from benchmarks.strangers.forms import (
     CLICKS,
     DECOYS,
     POSITIONS,

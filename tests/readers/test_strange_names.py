@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from benchmarks._strangers import Form, wide_log, written
+from benchmarks.strangers.forms import Form, wide_log, written
 from offrank.inspection.unread_table import UnreadTable
 from offrank.readers.long import LongLog
 from offrank.readers.names import closeness

@@ -1,16 +1,26 @@
 """Logs as strangers write them: one log of our own form in other layouts, orders, names and types, among other columns.
 
-Everything is drawn here; no real table is copied. What each column means is known, so that a reading can be judged.
+Everything is drawn here; no real table is copied. What each column means is known, so that a reading can be judged:
+`python -m benchmarks.strangers.forms` counts how many tables are read rightly, asked about, or read wrongly.
 """
 
 from __future__ import annotations
 
+import argparse
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
+import offrank
+from benchmarks._page import generated
+from offrank.errors import OffrankError
+from offrank.readers.long import LongLog
+from offrank.readers.wide import WideLog
 
 Row = dict[str, Any]
 Random = np.random.Generator
@@ -289,3 +299,45 @@ TRAPS: Mapping[str, Callable[[Random], pa.Table]] = {
     "no item": without("item"),
 }
 """Tables that are no logs, or leave something open: none may be read without a question."""
+
+
+def roles_read(table: pa.Table) -> dict[str, str] | None:
+    """Return the columns by role as a table is read, None if a question is asked."""
+    try:
+        log = offrank.read_log(table)
+    except OffrankError:
+        return None
+    assert isinstance(log, WideLog | LongLog)
+    return dict(log.description.roles)
+
+
+def outcome(seed: int) -> str:
+    """Return what becomes of one random table."""
+    rng = np.random.default_rng(seed)
+    form = random_form(rng)
+    found = roles_read(written(wide_log(rng, impressions=int(rng.integers(30, 300))), form, rng))
+    if found is None:
+        return "asked"
+    return "right" if found == roles(form) else "wrong"
+
+
+def main() -> None:
+    """Print the table, and write it into a page."""
+    known = argparse.ArgumentParser(description=__doc__)
+    known.add_argument("--tables", type=int, default=60)
+    known.add_argument("--table", type=Path, help="A page of docs/ to write to.")
+    options = known.parse_args()
+    logs = Counter(outcome(seed) for seed in range(options.tables))
+    traps = Counter(
+        "asked" if roles_read(make(np.random.default_rng(0))) is None else "wrong" for make in TRAPS.values()
+    )
+    lines = ["| Tables | read rightly | asked about | read wrongly |", "|---|--:|--:|--:|"]
+    for what, found in (("logs of any names, orders and types", logs), ("no logs, or something is open", traps)):
+        lines.append(f"| {sum(found.values())} {what} | {found['right']} | {found['asked']} | {found['wrong']} |")
+    print(*lines, sep="\n")
+    if options.table:
+        generated(options.table, "any table", lines, "benchmarks/strangers/forms.py")
+
+
+if __name__ == "__main__":
+    main()

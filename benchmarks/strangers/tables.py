@@ -14,39 +14,11 @@ from typing import Any
 import numpy as np
 
 import offrank
-from benchmarks import (
-    _more_choices,
-    _more_events,
-    _more_lists,
-    _more_rows,
-    _more_second,
-    _more_tables,
-    _more_third,
-    _strangers_bandits,
-    _strangers_media,
-    _strangers_shops,
-    _strangers_traps,
-    _unseen,
-    _unseen_fourth,
-    _unseen_second,
-)
 from benchmarks._page import generated
-from benchmarks._strangers_files import MAKERS, Maker, Truth
+from benchmarks.strangers.files import Maker, Truth
+from benchmarks.strangers.spelling import BATCHES
 from offrank.cli import main as command_line
 
-TABLES = (_strangers_shops, _strangers_media, _strangers_bandits, _strangers_traps)
-MORE = (_more_rows, _more_choices, _more_lists, _more_events, _more_second, _more_third)
-"""The modules that make the tables, in order."""
-BATCHES: dict[str, dict[str, Maker]] = {
-    "usual": MAKERS,
-    "further": _more_tables.FIRST,
-    "blind": _more_tables.SECOND,
-    "unseen": _unseen.NEW,
-    "second unseen": _unseen_second.SECOND,
-    "third unseen": _unseen_second.THIRD,
-    "fourth unseen": _unseen_fourth.FOURTH,
-}
-"""The tables by when they were written."""
 LAWS = {
     "uniform": "uniform",
     "score": "plackett_luce({})",
@@ -179,7 +151,7 @@ def main() -> None:
         lines.append(f"| {layouts.total()} {batch} | {' | '.join(map(str, counts))} | {laws['scandal']} |")
     print(*lines, sep="\n")
     if options.table and not options.only and not options.batch:
-        generated(options.table, "tables of strangers", lines, "benchmarks/strangers_tables.py")
+        generated(options.table, "tables of strangers", lines, "benchmarks/strangers/tables.py")
 
 
 if __name__ == "__main__":

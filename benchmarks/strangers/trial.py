@@ -1,6 +1,6 @@
 """Seven tables as other systems write them, asked about as a new user would: `offrank inspect`, then what it prints.
 
-python -m benchmarks.strangers_trial [--page docs/reference/reliability.md]
+python -m benchmarks.strangers.trial [--page docs/reference/reliability.md]
 
 Each command runs in a process of its own. It must end well and say what is expected. The public logs are tried where
 they are, in ../shared/data; those of other systems are made here, by code that knows nothing of offrank.
@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from benchmarks._page import generated
 
-DATA = Path(__file__).resolve().parents[2] / "shared/data"
+DATA = Path(__file__).resolve().parents[3] / "shared/data"
 COPY = re.compile(r"^  (offrank .*)$", re.MULTILINE)
 """A command that is printed to be copied."""
 
@@ -188,7 +188,7 @@ def main() -> None:
         lines.append(f"| {name} | {count} | {seconds:.0f} | {cpu:.0f} | {trial.before} | {trial.after} |")
         print(lines[-1], flush=True)
     if page:
-        generated(page, "strangers trial", lines, "benchmarks/strangers_trial.py")
+        generated(page, "strangers trial", lines, "benchmarks/strangers/trial.py")
 
 
 if __name__ == "__main__":

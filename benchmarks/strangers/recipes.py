@@ -1,6 +1,6 @@
 """Recipes of what strangers bring: each log, what `inspect` says drew it, and what the command that it prints answers.
 
-    python -m benchmarks.recipes --page docs/reference/reliability.md
+    python -m benchmarks.strangers.recipes --page docs/reference/reliability.md
 
 Worlds have queries with click rates by item and a known decay by rank, so that what a ranking earns is a sum.
 """
@@ -255,7 +255,7 @@ def main(given: Sequence[str] | None = None) -> None:
         lines += [row(name, options.seed + number) for number, name in enumerate(RECIPES)]
     print(*lines, sep="\n")
     if page:
-        generated(page, "recipes", lines, "benchmarks/recipes.py")
+        generated(page, "recipes", lines, "benchmarks/strangers/recipes.py")
 
 
 if __name__ == "__main__":
