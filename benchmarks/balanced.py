@@ -11,8 +11,8 @@ import numpy as np
 
 from offrank.log.batch import Floats
 from offrank.policies import policy, propensities
-from offrank.testing.exact import World
-from offrank.testing.laws import Situation
+from offrank_testing.exact import World
+from offrank_testing.laws import Situation
 
 ITEMS, SLOTS = 6, 3
 LEAN = tuple((2.0 ** np.arange(ITEMS)).tolist())

@@ -18,8 +18,8 @@ from _page import generated
 from _worlds import lists
 
 import offrank
-from offrank.testing.exact import World
-from offrank.testing.laws import Situation
+from offrank_testing.exact import World
+from offrank_testing.laws import Situation
 
 ITEMS, SLOTS = 6, 3
 LEAN = tuple((2.0 ** np.arange(ITEMS)).tolist())

@@ -14,7 +14,7 @@ from _timing import in_turn, show
 import offrank
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import PlackettLuce
-from offrank.testing import MemorySource
+from offrank_testing import MemorySource
 
 CANDIDATES, SLOTS, BATCH = 200, 10, 5_000
 EXAMINATION = 1 / np.arange(1, SLOTS + 1)

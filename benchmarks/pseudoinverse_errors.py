@@ -19,7 +19,7 @@ import offrank
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from offrank.metrics import err, ndcg
 from offrank.policies import PlackettLuce, Top
-from offrank.testing import MemorySource
+from offrank_testing import MemorySource
 
 ESTIMATORS = ["ips", "snips", "pi", "wpi", "controlled(pi)", "clip(pi, 20)", "clip(pi, 5)", "clip(wpi, 5)"]
 LOGGING, TARGET = PlackettLuce("old"), Top("new")

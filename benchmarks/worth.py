@@ -20,7 +20,7 @@ from rich.table import Table
 import offrank
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from offrank.policies import policy
-from offrank.testing import MemorySource
+from offrank_testing import MemorySource
 
 ESTIMATORS = [
     "logged",

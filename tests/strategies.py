@@ -16,7 +16,7 @@ from offrank.policies.swaps import Swaps
 from offrank.policies.top import Top
 from offrank.policies.uniform import Uniform
 from offrank.sums.base import Sample
-from offrank.testing.laws import Situation
+from offrank_testing.laws import Situation
 
 
 @st.composite

@@ -14,8 +14,8 @@ from offrank.errors import OffrankError, SpellingError, UsageError
 from offrank.policies import policy
 from offrank.policies.base import all_items
 from offrank.propensities import draw
-from offrank.testing.exact import World
-from offrank.testing.laws import Situation
+from offrank_testing.exact import World
+from offrank_testing.laws import Situation
 
 COLUMNS = {"a": (0.5, 3.0, 20.0, 3.0, 1.0), "b": (200.0, 4.0, 15.0, 1.0, 2.0), "s": (0.1, -0.4, 1.0, 0.1, 0.0)}
 SERVED = (

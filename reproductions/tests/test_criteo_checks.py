@@ -12,10 +12,10 @@ from offrank import EpsilonUniform
 from offrank.errors import UsageError
 from offrank.policies.logged_probabilities import Logged
 from offrank.running.executors import run
-from offrank.testing import check_fold
 from offrank_papers import criteo_checks
 from offrank_papers.adverts import AdvertWorld
 from offrank_papers.mixtures import EPSILONS, Mixtures, MixturesFold
+from offrank_testing import check_fold
 
 WORLD = AdvertWorld(impressions=4_000, contexts=300, seed=5, slots=(1, 3))
 FOLD = MixturesFold(Logged())

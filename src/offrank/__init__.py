@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` has the same at run time
     from . import selection as selection
     from . import simulation as simulation
     from . import sums as sums
-    from . import testing as testing
     from . import verbs as verbs
     from .errors import OffrankError as OffrankError
     from .evaluation.result import Result as Result

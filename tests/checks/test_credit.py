@@ -14,8 +14,8 @@ import offrank
 from offrank.checks.credit import CreditFold
 from offrank.log import Needs
 from offrank.policies import policy
-from offrank.testing.exact import World, padded
-from offrank.testing.laws import Situation
+from offrank_testing.exact import World, padded
+from offrank_testing.laws import Situation
 
 DRAFT = "interleaved(ranking(a), ranking(b))"
 

@@ -17,6 +17,7 @@ from offrank.findings.arms import PlaceboEvidence
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.policies.by import By
+from offrank_testing import MemorySource
 
 QUERIES, ITEMS, SLOTS = 3, 4, 2
 LISTS = np.array(list(permutations(range(ITEMS), SLOTS)))
@@ -157,7 +158,7 @@ def test_of_rankers_that_sort_any_row_with_the_same_list_counts() -> None:
 
 def test_arms_that_draw_are_looked_at_where_they_are_compared() -> None:
     arms, batch = every_list(PAIRS[0], CLICKS)
-    source = offrank.testing.MemorySource((batch,))
+    source = MemorySource((batch,))
     for compared in (True, False):
         names = [name for name, _ in along_folds(source, arms, (), compared=compared)]
         assert ("placebo" in names) == compared

@@ -24,7 +24,7 @@ from offrank.clicks.documents import keys
 from offrank.clicks.sessions import Sessions, SessionsFold, Tally, TrainingData, Weighed
 from offrank.errors import EmptyLogError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
-from offrank.testing import check_fold
+from offrank_testing import check_fold
 from tests.clicks.readers import log
 
 Cell = tuple[int, int, int]

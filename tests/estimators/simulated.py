@@ -9,7 +9,7 @@ import numpy as np
 
 from offrank.log.batch import Floats, LogBatch, Shown
 from offrank.policies import policy
-from offrank.testing import MemorySource, law, take
+from offrank_testing import MemorySource, law, take
 from tests.exact.worlds import world
 
 LOGGING, TARGET = "epsilon(plackett_luce(old), 0.3)", "plackett_luce(new)"

@@ -21,10 +21,10 @@ from offrank.log.source import Needs
 from offrank.policies import policy, propensities
 from offrank.readers.log import read_log
 from offrank.reward_models.click_halves import ClickHalves
-from offrank.testing.exact import World
-from offrank.testing.laws import law
 from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
+from offrank_testing.exact import World
+from offrank_testing.laws import law
 from tests.estimators.models import Hand, Positions, Reading, fitted
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world
 

@@ -12,7 +12,7 @@ from offrank.inference import Inference
 from offrank.policies import policy
 from offrank.sums import Mean, MomentsFold, Sample, ratio
 from offrank.sums.estimate import Interval
-from offrank.testing import Situation, law
+from offrank_testing import Situation, law
 from tests.inference.numbered import numbered
 
 REPEATS, IMPRESSIONS, KEPT = 800, 4000, 0.1

@@ -17,7 +17,7 @@ from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Ability, Needs
 from offrank.policies import PlackettLuce, policy, propensities
 from offrank.sums.estimate import Design
-from offrank.testing.exact import MemorySource
+from offrank_testing.exact import MemorySource
 from tests.exact.test_registry import ESTIMATOR_EXAMPLES
 from tests.exact.worlds import EXAMINATION, world
 

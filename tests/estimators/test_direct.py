@@ -35,8 +35,8 @@ from offrank.log.batch import Contexts, LogBatch
 from offrank.policies import policy
 from offrank.reward_models.click_model import predicted
 from offrank.simulation import SearchWorld
-from offrank.testing.exact import MemorySource, World
-from offrank.testing.laws import Situation, law
+from offrank_testing.exact import MemorySource, World
+from offrank_testing.laws import Situation, law
 from tests.estimators.models import Positions, Reading, fitted
 from tests.exact.users import position_based_clicks
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world

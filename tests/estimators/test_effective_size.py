@@ -15,9 +15,9 @@ from offrank.estimators.layout import BLOCKS
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from offrank.policies import policy
 from offrank.sums.estimate import Estimate
-from offrank.testing import MemorySource, take
 from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
+from offrank_testing import MemorySource, take
 
 TARGET = "top(new)"
 QUERIES = 20

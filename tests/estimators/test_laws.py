@@ -10,9 +10,9 @@ import pytest
 
 from offrank.evaluation.result import Result
 from offrank.log.batch import LogBatch
-from offrank.testing import MemorySource, take
 from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
+from offrank_testing import MemorySource, take
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
 NAMES = ["ips", "snips", "rips", "snrips", "ipm", "snipm", "interpol(window=1)", "sninterpol(window=1)"]

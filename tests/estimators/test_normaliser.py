@@ -15,8 +15,8 @@ from offrank.sums import NamedColumns, Sums, mean_by_block
 from offrank.sums.base import Sample
 from offrank.sums.estimate import Estimate
 from offrank.sums.moments import MomentsFold
-from offrank.testing import MemorySource, take
 from offrank.verbs.estimate import estimate
+from offrank_testing import MemorySource, take
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
 

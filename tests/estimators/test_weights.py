@@ -28,8 +28,8 @@ from offrank.estimators import (
 )
 from offrank.log.batch import Floats
 from offrank.policies import policy, propensities
-from offrank.testing import Situation, World
 from offrank.verbs.evaluate import evaluate
+from offrank_testing import Situation, World
 from tests.exact.worlds import EXAMINATION, world
 
 POLICIES = ["plackett_luce(new)", "top(new)", "epsilon(top(new), 0.3)"]

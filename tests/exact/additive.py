@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from offrank.testing.exact import Reward, World
-from offrank.testing.laws import Slate
+from offrank_testing.exact import Reward, World
+from offrank_testing.laws import Slate
 from tests.exact.worlds import RELEVANCE, SHAPES, USERS, situation
 
 

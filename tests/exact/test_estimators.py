@@ -13,9 +13,9 @@ import pytest
 
 from offrank.estimators import estimator
 from offrank.policies import policy
-from offrank.testing.exact import World
 from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
+from offrank_testing.exact import World
 from tests.exact.worlds import EXAMINATION, world
 from tests.night import some
 

@@ -12,9 +12,9 @@ from offrank.estimators import IPM as ItemPosition
 from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised, estimator
 from offrank.evaluation.estimates import Numbers
 from offrank.policies import policy, propensities
-from offrank.testing.exact import World
-from offrank.testing.laws import law
 from offrank.verbs.estimate import estimate
+from offrank_testing.exact import World
+from offrank_testing.laws import law
 from tests.estimators.models import Either, Positions, Reading, fitted
 from tests.exact.test_estimators import LOGGING, TARGETS
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world

@@ -16,10 +16,10 @@ from offrank.evaluation.result import Result
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown, SparseFeatures
 from offrank.log.source import Needs
 from offrank.policies import Policy, policy, propensities
-from offrank.testing.conformance import take
-from offrank.testing.exact import MemorySource, Reward, World
-from offrank.testing.laws import Law, Situation
 from offrank.verbs.evaluate import evaluate
+from offrank_testing.conformance import take
+from offrank_testing.exact import MemorySource, Reward, World
+from offrank_testing.laws import Law, Situation
 from tests.exact.additive import additive, together, world
 from tests.exact.test_estimators import EXACT, LOGGING, TARGETS
 from tests.exact.worlds import USERS, situation

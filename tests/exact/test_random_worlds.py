@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from offrank.policies import Policy
-from offrank.testing import Situation, World, law
 from offrank.verbs.estimate import estimate
+from offrank_testing import Situation, World, law
 from tests.exact.users import position_based_clicks, whole_slate_clicks
 from tests.strategies import all_policies, logging_policies, situations
 

@@ -18,8 +18,8 @@ from offrank.policies import Policy, policy
 from offrank.policies.boosted import Boosted
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.registry import POLICIES
-from offrank.testing.exact import MemorySource
 from offrank.verbs.estimate import estimate
+from offrank_testing.exact import MemorySource
 from tests.estimators.models import Positions, fitted
 from tests.exact.test_estimators import ESTIMATORS as BY_EVERY_LAW
 from tests.exact.test_estimators import LOGGING, TARGETS

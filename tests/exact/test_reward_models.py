@@ -11,9 +11,9 @@ import pytest
 from offrank.estimators import Direct, DoublyRobust, estimator
 from offrank.policies import policy
 from offrank.reward_models import OwnRegression
-from offrank.testing.exact import MemorySource, World
-from offrank.testing.laws import Slate
 from offrank.verbs.estimate import estimate
+from offrank_testing.exact import MemorySource, World
+from offrank_testing.laws import Slate
 from tests.exact.worlds import NEW, OLD, RELEVANCE, USERS, Situation, situation
 
 TARGETS = ("top(new)", "ranking(listed)", "plackett_luce(new)", "epsilon(top(new), 0.25)")

@@ -9,9 +9,9 @@ import pytest
 from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.estimators import estimator
 from offrank.policies import policy
-from offrank.testing.exact import World
-from offrank.testing.laws import Law, Situation, law
 from offrank.verbs.evaluate import evaluate
+from offrank_testing.exact import World
+from offrank_testing.laws import Law, Situation, law
 from tests.exact.users import position_based_clicks
 from tests.exact.worlds import EXAMINATION, world
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from offrank.testing.exact import Clicks
-from offrank.testing.laws import Slate
+from offrank_testing.exact import Clicks
+from offrank_testing.laws import Slate
 
 Table = Sequence[Sequence[float]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from offrank.testing.exact import World
-from offrank.testing.laws import Situation
+from offrank_testing.exact import World
+from offrank_testing.laws import Situation
 from tests.exact.users import cascade_clicks, item_position_clicks, position_based_clicks, whole_slate_clicks
 
 EXAMINATION = (1.0, 0.6, 0.45, 0.3)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
 DOCUMENTED = re.findall(r"^::: ([\w.]+)$", REFERENCE, re.MULTILINE)
 MODULES = sorted({match[1] for name in DOCUMENTED if (match := re.match(r"offrank\.([a-z]\w+)(?:\.|$)", name))})
-MODULES = [name for name in MODULES if name not in offrank.__all__] + ["learning", "log", "testing"]
+MODULES = [name for name in MODULES if name not in offrank.__all__] + ["learning", "log"]
 PACKAGES = [info.name for info in pkgutil.walk_packages(offrank.__path__, prefix="offrank.") if info.ispkg]
 
 

@@ -22,7 +22,7 @@ from offrank.log.batch import Contexts
 from offrank.policies import policy
 from offrank.running.executors import run
 from offrank.sums.base import total
-from offrank.testing.laws import Situation, law
+from offrank_testing.laws import Situation, law
 
 #: reward of each of four items in two slots, for two queries: greedy takes .5 + .28 in the first one, exact .4 + .4;
 #: the slots' rewards have the same mean, for only their differences are identified

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from offrank.policies import policy
-from offrank.testing.laws import Situation, enumerated_rank_probs, enumerated_slot_probs, law
+from offrank_testing.laws import Situation, enumerated_rank_probs, enumerated_slot_probs, law
 from tests.metamorphic.changes import LogTable
 
 ROWS = 250

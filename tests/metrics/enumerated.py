@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from itertools import permutations
 
-from offrank.testing.exact import World
-from offrank.testing.laws import Behaviour, Law, Slate, law
+from offrank_testing.exact import World
+from offrank_testing.laws import Behaviour, Law, Slate, law
 
 Compare = Callable[[float, float], float]
 """(score of the clicked item, score of the other one) -> cost."""

@@ -18,9 +18,9 @@ from offrank.policies.logged_probabilities import Logged
 from offrank.policies.plackett_luce import PlackettLuce
 from offrank.policies.top import Top
 from offrank.policies.uniform import Uniform
-from offrank.testing.conformance import check_fold
-from offrank.testing.exact import World
-from offrank.testing.laws import Situation
+from offrank_testing.conformance import check_fold
+from offrank_testing.exact import World
+from offrank_testing.laws import Situation
 from tests.exact.users import position_based_clicks
 from tests.exact.worlds import world
 from tests.metrics.enumerated import algorithm_2, disagreement, hinge, logistic, redrawn, reordered, shuffled

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from offrank.log.batch import Contexts
 from offrank.policies import PlackettLuce
-from offrank.testing.laws import Situation, law
+from offrank_testing.laws import Situation, law
 
 Floats = NDArray[np.float64]
 Law = dict[tuple[int, ...], float]

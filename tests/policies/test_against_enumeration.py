@@ -14,8 +14,8 @@ from offrank.errors import AbilityError
 from offrank.log.batch import Contexts, Integers, LogBatch, Shown
 from offrank.policies import policy, propensities
 from offrank.policies.base import all_items
-from offrank.testing.exact import World, padded
-from offrank.testing.laws import Situation, Slate, enumerated_rank_probs, enumerated_slot_probs, law
+from offrank_testing.exact import World, padded
+from offrank_testing.laws import Situation, Slate, enumerated_rank_probs, enumerated_slot_probs, law
 
 #: (candidates, slots), the scores and a written ranking of each situation
 SITUATIONS = (

@@ -14,7 +14,7 @@ from offrank.errors import AbilityError, RowError, UsageError
 from offrank.log.batch import LogBatch
 from offrank.policies import Balanced, policy
 from offrank.policies.fit import counts, fitted
-from offrank.testing.exact import MemorySource
+from offrank_testing.exact import MemorySource
 from tests.exact.worlds import EXAMINATION, world
 
 SERVED = {0: ("plackett_luce(old)", 0.7), 1: ("epsilon(top(new), 0.3)", 0.3)}

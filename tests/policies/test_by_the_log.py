@@ -16,8 +16,8 @@ from offrank.log.source import Ability, Needs
 from offrank.policies import Counted, Logged, Policy, policy, propensities
 from offrank.policies.base import all_items
 from offrank.policies.fit import counted_by, counts, fitted
-from offrank.testing import MemorySource, take
 from offrank.verbs.estimate import estimate
+from offrank_testing import MemorySource, take
 from tests.exact.worlds import world
 
 ABILITIES: tuple[Ability, ...] = ("sample", "log_prob", "slot_probs", "rank_probs")

@@ -17,8 +17,8 @@ from offrank.log.batch import Contexts, SparseFeatures
 from offrank.policies import Distinct, policy
 from offrank.policies.base import all_items
 from offrank.policies.linear import Encoding, Model
-from offrank.testing.exact import World
-from offrank.testing.laws import Situation
+from offrank_testing.exact import World
+from offrank_testing.laws import Situation
 
 
 def contexts(m: int, k: int, n: int = 1, **scores: list[float]) -> Contexts:

@@ -15,8 +15,8 @@ from offrank.errors import AbilityError, UsageError
 from offrank.policies import Top, Uniform, policy, slot_by_slot
 from offrank.policies.base import all_items
 from offrank.policies.interleaved import Interleaved
-from offrank.testing.exact import World, padded
-from offrank.testing.laws import Situation, law
+from offrank_testing.exact import World, padded
+from offrank_testing.laws import Situation, law
 
 
 def chances(spelling: str, *rankings: tuple[int, ...], slots: int) -> dict[tuple[int, ...], float]:

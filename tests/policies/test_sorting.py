@@ -13,8 +13,8 @@ import offrank
 from offrank.log.batch import Contexts
 from offrank.log.source import Needs
 from offrank.policies import Sorting, Top, policy
-from offrank.testing.exact import World
-from offrank.testing.laws import Law, Situation, law
+from offrank_testing.exact import World
+from offrank_testing.laws import Law, Situation, law
 
 TIED = {"new": (2.0, 1.0, 1.0, 1.0, 0.5), "all": (1.0, 1.0, 1.0, 1.0, 1.0), "pairs": (3.0, 3.0, 2.0, 1.0, 1.0)}
 WORLD = World(tuple(Situation(5, slots, TIED) for slots in (2, 3, 5)), lambda _, slate: [1.0] * len(slate))

@@ -14,7 +14,7 @@ from offrank.policies.base import all_items
 from offrank.policies.tilted import Tilted
 from offrank.running.executors import run
 from offrank.selection.pseudo_targets import DistanceFold, pseudo_targets
-from offrank.testing import MemorySource
+from offrank_testing import MemorySource
 
 ITEMS, SLOTS = 4, 3
 SLATES = np.array(list(itertools.permutations(range(ITEMS), SLOTS)))

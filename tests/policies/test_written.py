@@ -14,7 +14,7 @@ from offrank import errors
 from offrank.errors import AbilityError
 from offrank.log.batch import Contexts
 from offrank.policies import PlackettLuce
-from offrank.testing.laws import Situation, enumerated_rank_probs, law
+from offrank_testing.laws import Situation, enumerated_rank_probs, law
 
 NEW = "plackett_luce(new)"
 

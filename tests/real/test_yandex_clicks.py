@@ -12,8 +12,8 @@ from offrank.clicks import Evaluations, click_model
 from offrank.log.batch import LogBatch
 from offrank.log.source import needs
 from offrank.readers import yandex
-from offrank.testing import take
-from offrank.testing.exact import MemorySource
+from offrank_testing import take
+from offrank_testing.exact import MemorySource
 
 MODELS = ["gctr", "rctr", "dctr", "rdctr", "pbm", "ubm", "dbn", "trust"]
 

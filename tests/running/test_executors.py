@@ -27,7 +27,7 @@ from offrank.policies import policy
 from offrank.running import run
 from offrank.running.executors import AHEAD
 from offrank.sums import BootstrapFold, BucketsFold, LargestFold, MomentsFold, Tee
-from offrank.testing import MemorySource, same, take
+from offrank_testing import MemorySource, same, take
 from tests.exact.worlds import world
 
 LAYOUT = Layout((policy("plackett_luce(new)"), policy("top(new)")), (estimator("ips"), estimator("rips")))  # type: ignore[arg-type]

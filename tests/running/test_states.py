@@ -18,7 +18,7 @@ from offrank.log.texts import Texts
 from offrank.running.states import SCHEMA, dumps, loads
 from offrank.sums import MomentsFold
 from offrank.sums.base import Sample
-from offrank.testing import same
+from offrank_testing import same
 from tests.house.code import modules
 
 PLAIN: dict[str, Any] = {

@@ -12,7 +12,7 @@ from offrank.estimators import Interpol
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import PlackettLuce, Top, propensities
 from offrank.policies.base import Policy, all_items
-from offrank.testing import MemorySource
+from offrank_testing import MemorySource
 
 CONTEXTS, CANDIDATES, SLOTS, ROWS = 40, 200, 10, 30_000
 EXAMINATION = 1 / np.arange(1, SLOTS + 1)

@@ -12,7 +12,7 @@ from offrank import EpsilonUniform, PlackettLuce, Top, Uniform
 from offrank.policies.base import Policy
 from offrank.simulation import SearchWorld
 from offrank.simulation.search import LOGGING
-from offrank.testing.laws import Situation, law
+from offrank_testing.laws import Situation, law
 
 SMALL = SearchWorld(impressions=20_000, queries=5, candidates=4, slots=3, seed=11)
 POLICIES = [LOGGING, Top("new_score"), Top("naive_score"), Uniform(), EpsilonUniform(Top("new_score"), 0.3)]

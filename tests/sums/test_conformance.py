@@ -20,7 +20,7 @@ from offrank.sums import BootstrapFold, BucketsFold, HistogramFold, LargestFold,
 from offrank.sums.base import Fold, OptionalFold, Sample, Unavailable
 from offrank.sums.counts import KeyedCounts, join, summed
 from offrank.sums.group_by import Grouping, by_column, by_slots, with_groups
-from offrank.testing import check_fold
+from offrank_testing import check_fold
 from tests.exact.worlds import EXAMINATION, world
 from tests.strategies import weighted_samples
 

@@ -40,7 +40,7 @@ from offrank.sums import BucketsFold, MomentsFold
 from offrank.sums.base import Fold, Sample, total
 from offrank.sums.fingerprint import Content
 from offrank.sums.group_by import by_slots, with_groups
-from offrank.testing import MemorySource, check_fold, same, take
+from offrank_testing import MemorySource, check_fold, same, take
 from tests.metamorphic.logs import log
 from tests.night import turn
 
@@ -58,7 +58,7 @@ def folds() -> dict[str, type]:
 
 
 def is_fold(kind: type) -> bool:
-    return issubclass(kind, Fold) and kind is not Fold and not kind.__module__.startswith("offrank.testing.")
+    return issubclass(kind, Fold) and kind is not Fold and not kind.__module__.startswith("offrank_testing.")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from offrank.log.batch import NO_LIMIT, Limits
 from offrank.log.source import Needs
 from offrank.sums.base import total
 from offrank.sums.sampled import KEPT, SampledRowsFold
-from offrank.testing import same, take
+from offrank_testing import same, take
 from tests.exact.worlds import world
 
 FOLDS = [

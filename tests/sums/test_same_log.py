@@ -15,7 +15,7 @@ from offrank.log.source import Source
 from offrank.running.executors import run
 from offrank.sums.fingerprint import KEEP, Content, Fingerprint, FingerprintFold
 from offrank.sums.same_log import share_learnt
-from offrank.testing import check_fold, take
+from offrank_testing import check_fold, take
 
 N = 10_000
 

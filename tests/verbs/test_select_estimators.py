@@ -20,8 +20,8 @@ from offrank.selection import selector as choosing
 from offrank.selection.estimators import EstimatorRanking
 from offrank.selection.selected_estimators import SelectedEstimators
 from offrank.selection.selector import EstimatorSelector
-from offrank.testing import MemorySource
 from offrank_papers.like_log import BEHAVIOURS, LikeLog
+from offrank_testing import MemorySource
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
 
 pytestmark = pytest.mark.turns(3, "selection")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import SparseFeatures
-from ..sums.base import Fold, Sample, total
+from offrank.log.batch import SparseFeatures
+from offrank.sums.base import Fold, Sample, total
 
 
 def take(batch: Any, rows: NDArray[np.integer]) -> Any:

@@ -14,8 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
-from ..log.source import Needs, refuse_unknown_clusters
+from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
+from offrank.log.source import Needs, refuse_unknown_clusters
+
 from .laws import Behaviour, Law, Situation, Slate, enumerated_rank_probs, enumerated_slot_probs, law
 
 Clicks = Callable[[int, Slate], Sequence[float]]
