@@ -8,7 +8,7 @@ import math
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from html import escape
@@ -112,15 +112,16 @@ def write_table(path: str | PathLike[str], batches: Iterable[pa.RecordBatch]) ->
     return rows
 
 
-def check_table_path(path: str | PathLike[str]) -> Path:
-    """Return the path of a table, whose suffix says how it is written.
+def check_table_path(path: str | PathLike[str], further: Collection[str] = ()) -> Path:
+    """Return the path of a table, whose suffix says how it is written. further: suffixes beside .parquet and .csv.
 
     Raises:
-        UsageError: the suffix is neither .parquet nor .csv, or the folder cannot be written to.
+        UsageError: the suffix is none of them, or the folder cannot be written to.
     """
-    final = Path(path)
-    if final.suffix not in (".parquet", ".csv"):
-        raise UsageError(f"the suffix of {str(path)!r} does not name a format", "use the suffix .parquet or .csv")
+    final, more = Path(path), "".join(f", or {suffix}" for suffix in further)
+    if final.suffix not in (".parquet", ".csv", *further):
+        remedy = f"use the suffix .parquet or .csv{more}"
+        raise UsageError(f"the suffix of {str(path)!r} does not name a format", remedy)
     if not os.access(final.parent, os.W_OK):
         raise UsageError(f"there is no folder {str(final.parent)!r} to write to", "create it first")
     return final

@@ -26,7 +26,12 @@ _OWN: dict[str, dict[str, Any]] = {
         "weigh": {"type": click.Choice(["views", "equal"])},
         "by": _QUERIES,
     },
-    "judge": {"model": None, "path": _TABLE, "grades": {"type": click.IntRange(2)}},
+    "judge": {
+        "model": None,
+        "path": _TABLE,
+        "format": {"metavar": "FORMAT", "use": "output"},
+        "grades": {"type": click.IntRange(2)},
+    },
     "predict": {"model": _FILE, "path": _TABLE},
     "select": {"model": _MODELS},
 }
@@ -72,7 +77,7 @@ def harvest_clicks(log: str | list[str], **options: Any) -> None:
 
 @_command("judge", "judge", before=(click.argument("model"),), after=_AT_ONCE)
 def judge_clicks(model: str, **options: Any) -> None:
-    """How relevant is each document to its query, by MODEL? TABLE is a .parquet or .csv.
+    """How relevant is each document to its query, by MODEL? TABLE is .parquet or .csv, .qrels of TREC, or .json.
 
     offrank clicks judge dbn.json -o judgements.parquet
     """

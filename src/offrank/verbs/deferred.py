@@ -9,7 +9,7 @@ from ..language.registry import Later
 
 if TYPE_CHECKING:
     from .. import frames, policies
-    from ..clicks import documents, given_models, harvesting
+    from ..clicks import documents, given_models, harvesting, judgement_lists
     from ..clicks import evaluation as click_evaluation
     from ..clicks import model as click_model
     from ..estimators import outcomes as scorecards

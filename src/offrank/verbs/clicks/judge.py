@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...language.argument import seed_number
 from ...language.from_text import GRADES
 from ...language.outputs import refuse_outputs
-from ..deferred import click_results, frames, given_models, metadata
+from ..deferred import click_results, given_models, judgement_lists, metadata
 
 if TYPE_CHECKING:
     from ...metrics.click_results import ClickJudgements
@@ -19,6 +19,7 @@ def judge_clicks(
     model: Any,
     path: str | PathLike[str] | None = None,
     *,
+    format: str | None = None,  # noqa: A002  as in `read_log`
     grades: int | Sequence[float] = GRADES,
     confidence: float = 0.95,
     seed: int = 0,
@@ -28,7 +29,9 @@ def judge_clicks(
 
     Parameters:
         model: A fitted click model, or a file that `clicks fit` has written.
-        path: The file to write. `.parquet` or `.csv`; by default the table is only returned.
+        path: The file to write. `.parquet` or `.csv`, a table with every column; `.qrels` of TREC, or `.json`, the list
+            that OpenSearch imports. By default the table is only returned.
+        format: `table`, `qrels`, `opensearch`, or `quepid` for Quepid's CSV; by default as the suffix says.
         grades: How many grades, from 0. Or the relevances from which on grades 1, 2 ... are given; see
             `Fitted.judgements`.
         confidence: Level of the intervals. Between 0 and 1.
@@ -39,7 +42,7 @@ def judge_clicks(
         A row per query and item; see `offrank.clicks.Judgements`.
 
     Raises:
-        UsageError: no such model, one without ids, or a path of another kind.
+        UsageError: no such model, one without ids, a path of another kind, or ids that a format cannot hold.
 
     Examples:
         >>> model = offrank.clicks.PBM().fit("offrank-demo/log.parquet")
@@ -49,12 +52,12 @@ def judge_clicks(
     """
     seed = seed_number(seed)
     if path is not None:
-        frames.check_table_path(path)
+        form = judgement_lists.format_of(path, format)
         refuse_outputs(path, log=(), read=[model], overwrite=overwrite)
     ((name, fitted),) = given_models.models([model]).items()
     found = fitted.judgements(confidence, grades, seed=seed)
     if path is not None:
-        frames.write_table(path, found.to_arrow().combine_chunks().to_batches())
+        judgement_lists.write_judgements(path, form, found, repr(fitted))
     title = f"Judgements by {fitted!r}, fitted to {fitted.source}"
     made = metadata.facts("click-judgements", title, fitted.source, model=name, seed=seed)
     return click_results.ClickJudgements(fitted, found, None if path is None else str(path), facts=made)
