@@ -12,7 +12,7 @@ import pytest
 
 from offrank.clicks import Fitted
 from offrank.errors import AbilityError
-from offrank.estimators import ESTIMATORS, ClickWeights, Direct, DoublyRobust
+from offrank.estimators import ESTIMATORS, ClickWeights, Direct, DoublyRobust, JudgedClicks
 from offrank.log.batch import LogBatch, SparseFeatures
 from offrank.policies import Policy, policy
 from offrank.policies.boosted import Boosted
@@ -37,6 +37,9 @@ ESTIMATOR_EXAMPLES: dict[str, Any] = {
     "dr": DoublyRobust(WRONG),
     "interpol": "interpol(window=2)",
     "ipm": "ipm",
+    "judged": JudgedClicks(
+        [{"query": q, "item": 100 * q + i, "grade": (q + i) % 3} for q in range(4) for i in range(5)]
+    ),
     "ips": "ips",
     "logged": "logged",
     "pbm": "pbm",

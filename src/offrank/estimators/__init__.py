@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .items import IPM as IPM
     from .items import Interpol as Interpol
     from .items import PositionBased as PositionBased
+    from .judged import JudgedClicks as JudgedClicks
     from .logged import LoggedMean as LoggedMean
     from .named import estimator as estimator
     from .predicted import ModelBased as ModelBased

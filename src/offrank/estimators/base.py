@@ -8,9 +8,9 @@ Self-normalisation is a final step, clipping a wrapper.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self, final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..errors import ImpossibleSlateError, UsageError
 from ..findings.row import EstimatorKind
 from ..language.spelling import Spelled
 from ..log.batch import Booleans, Floats, Integers, LogBatch
-from ..log.source import Needs
+from ..log.source import Needs, Source
 from ..policies.base import Policy
 from ..policies.propensities import Propensities, propensities
 from ..wording import Option, Wording
@@ -49,16 +49,22 @@ class Terms:
     """The terms of each impression: value [n], whose mean is the estimate, and weight [n].
 
     Where the estimator is normalised, the weight has expectation 1 and may divide. weights: of the logged rewards or
-    clicks, None where an estimator has none.
+    clicks, None where an estimator has none. parts: [n] each, those of an estimator that has further sums.
     """
 
     value: Floats
     weight: Floats
     weights: Weights | None = None
+    parts: Mapping[str, Floats] = field(default_factory=dict)
 
 
 class Estimator(Spelled, ABC):
-    """An estimator, which turns a batch into terms. Frozen: its fields are its parameters, its repr is its key."""
+    """An estimator, which turns a batch into terms. Frozen: its fields are its parameters, its repr is its key.
+
+    parts: the names of further sums from which it makes its mean, by a method `mean`; most have none.
+    """
+
+    parts: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
@@ -99,6 +105,12 @@ class Estimator(Spelled, ABC):
     def members(self, examination: Sequence[float] | None) -> tuple[Estimator, ...]:
         """The estimators of which the data choose one, the one with the fewest assumptions first; most are alone."""
         return (self,)
+
+    def learnt_for(
+        self, targets: Iterable[Policy], logging: Policy, source: Source, executor: Any = None, progress: Any = None
+    ) -> Self:
+        """The same with what it learns of a log for some targets; most learn nothing."""
+        return self
 
     @property
     def drawn(self) -> tuple[Self, ...]:

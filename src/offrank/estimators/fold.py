@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..log import rules
-from ..log.batch import LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.propensities import propensities
@@ -64,6 +64,8 @@ class TermsFold(Fold):
                 else terms_of(estimator, batch, self.logging, target)
             )
             named[pair.value], named[pair.weight] = found.value, found.weight
+            for key, name in pair.parts.items():
+                named[name] = found.parts[key]
             every.append(found)
             for name, one in pair.drawn.items():
                 named[name] = terms_of(one, batch, self.logging, target).value
@@ -73,9 +75,7 @@ class TermsFold(Fold):
         if layout.arms is not None or layout.learnt:
             self._arms(named, batch)
         if layout.control is not None:
-            named[CONTROL] = batch.numbers[layout.control]
-            for weight in layout.controlled:
-                named[times_control(weight)] = named[CONTROL] * named[weight]
+            self._controlled(named, batch.numbers[layout.control])
         if layout.per_slot:
             self._slots(named, batch, every)
         rewards: dict[Name, Any] = {REWARD: reward, CLICKS: clicks}
@@ -94,6 +94,12 @@ class TermsFold(Fold):
         """Fill the columns by whose sums those of an outcome are divided that is a ratio of two means."""
         for pair in self.layout.pairs:
             named[pair.per] = named[pair.weight] * named[PER]
+
+    def _controlled(self, named: ByName, control: Floats) -> None:
+        """Fill the columns of the control, and of what is multiplied by it."""
+        named[CONTROL] = control
+        for weight in self.layout.controlled:
+            named[times_control(weight)] = control * named[weight]
 
     def _arms(self, named: ByName, batch: LogBatch) -> None:
         """Fill the columns of the arms, and of what is learnt of them or of merged rankers."""

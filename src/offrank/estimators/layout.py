@@ -75,9 +75,9 @@ class TargetPair(NamedTuple):
     """A target and an estimator, their number among all pairs, and the names of their columns.
 
     value, weight: of each row; per: the weight times what the outcome is divided by. slot_value, slot_weight: in each
-    block of slots. drawn: values by draws from the
-    posterior of the estimator's model. outcome: REWARD or CLICKS, which it estimates. weighted: how it weights the
-    logged ones, and plain: without a bound; None where it does not.
+    block of slots. drawn: values by draws from the posterior of the estimator's model. parts: its further sums.
+    outcome: REWARD or CLICKS, which it estimates. weighted: how it weights the logged ones, and plain: without a bound;
+    None where it does not.
     """
 
     target: Policy
@@ -92,6 +92,7 @@ class TargetPair(NamedTuple):
     slot_weight: Name
     drawn: Mapping[Name, Estimator]
     outcome: Name
+    parts: Mapping[str, Name]
 
 
 def of_arm(arm: int, column: Name) -> Name:
@@ -152,7 +153,9 @@ class Layout:
             draws = () if kind.model is None else estimator.drawn
             drawn: dict[Name, Estimator] = {f"{value} by draw {at}": one for at, one in enumerate(draws)}
             names = value, weight, f"{PER} {number}", f"{value} in slots", f"{weight} in slots"
-            pairs.append(TargetPair(target, estimator, weighted, plain, number, *names, drawn, kind.outcome))
+            parts = {part: f"{part} {number}" for part in estimator.parts} if estimator.parts else {}
+            known = target, estimator, weighted, plain, number, *names, drawn, kind.outcome, parts
+            pairs.append(TargetPair(*known))
         put = partial(object.__setattr__, self)
         put("pairs", tuple(pairs))
         put("places", {(one.target, one.estimator): one for one in pairs})
@@ -160,7 +163,7 @@ class Layout:
         put("divisor", PER if self.ratio else ROWS)
         put("of_rows", (ROWS, REWARD, CLICKS, *([PER] if self.ratio else [])))
         once = [*self.of_rows, *(name for one in pairs for name in (one.value, one.weight))]
-        once += [name for one in pairs for name in one.drawn]
+        once += [name for one in pairs for name in (*one.drawn, *one.parts.values())]
         once += [one.per for one in pairs] if self.ratio else []
         learnt = () if self.history is None else range(len(self.history.directions))
         put("learnt", tuple(by_history(ranker) for ranker in learnt))
@@ -247,7 +250,7 @@ class Layout:
         compared = [[0, *others]] if len(self.targets) <= TOGETHER else [[0, other] for other in others]
         for number in range(each) if others else ():
             found += [tuple(every[number + each * target] for target in some) for some in compared]
-        named = [[name for one in some for name in (one.value, one.weight)] for some in found]
+        named = [[name for one in some for name in (one.value, one.weight, *one.parts.values())] for some in found]
         if self.ratio:
             named = [[*names, *(one.per for one in some)] for names, some in zip(named, found, strict=True)]
         if self.arms is not None and self.served_by <= TOGETHER:

@@ -42,6 +42,9 @@ class ModelBased(Estimator):
                 f"use {self.name}(lasso), {self.name}('model.json') for a click model, or {self.name}(column=...) "
                 "for predictions in the log",
             )
+        if isinstance(self.model, Estimator):
+            said = f"{self.model!r} already corrects its predictions by clicks, as dr does"
+            raise UsageError(said, f"use {self.model!r} as it is")
         if not isinstance(self.model, str | Fitted | RewardModel | None):
             object.__setattr__(self, "model", OwnRegression(self.model))
 

@@ -14,7 +14,7 @@ from ..inference.mean_intervals import Inference
 from ..inference.rare_rewards import Rare, Tail, heaviest, heavy_tail, hides
 from ..log.batch import Floats
 from ..sums.estimate import Design, Interval
-from ..sums.mean import Name
+from ..sums.mean import Name, ratio
 from ..sums.named_sums import Sums
 from .effective_size import EffectiveSize
 from .layout import CLICKS, REWARD, ROWS, SQUARES, Layout, Marks, TargetPair
@@ -47,6 +47,10 @@ class CountsOfLog(Protocol):
 def with_unseen_rewards(summary: CountsOfLog, found: Inference) -> Inference:
     """Return the inference of a log with what the log is too short to show."""
     rare, hidden = tuple(_rare(summary)), list[tuple[tuple[Name, ...], Name, float]]()
+    for at in summary.layout.pairs:
+        if "ungraded" in at.parts and vars(at.estimator)["ungraded"] == "bound":
+            share = summary.sums.value(ratio(at.parts["ungraded"], ROWS))
+            hidden += [((at.value,), at.weight, share)] if share > 0 else []
     for design, at in zip(summary.designs, summary.layout.pairs, strict=False):
         if design is None or not at.estimator.normalised or not summary.sums.total[at.weight] > 0:
             continue

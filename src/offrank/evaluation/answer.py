@@ -168,6 +168,7 @@ def _learnt(plan: Plan, question: Question, source: Source, spec: IntervalSpec) 
         trained = replace(trained, shown=shown)
     told = spec.with_rows_of(source, plan.logging).told
     models = fitting.fit_models(plan.estimators, source, executor, progress, spec.columns, told)
+    models = [one.learnt_for(targets.values(), logging, source, executor, progress) for one in models]
     return replace(plan, targets=targets, logging=logging, estimators=models, trained=trained)
 
 

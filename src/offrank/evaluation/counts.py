@@ -187,6 +187,9 @@ class Counts:
             reward_skewness=0.0 if tail is None else tail.skewness,
             counted=self.counted and row.kind.logging is not None,
         )
+        if at.parts:
+            known = self.mean(at.target, at.estimator), ratio(at.outcome, self.layout.divisor), self.inference
+            row = replace(row, judged=at.estimator.evidence(at, *known))  # type: ignore[attr-defined]
         return row if at.weighted is None else self._with_weights(replace(row, ess_ratio=ess_ratio), at, at.weighted)
 
     def _with_weights(self, row: Row, at: TargetPair, weighed: Weighted) -> Row:
@@ -330,6 +333,8 @@ class Counts:
     def mean(self, target: Policy, estimator: Estimator) -> Mean:
         """Return an estimate as a function of the columns' sums."""
         at = self.columns(target, estimator)
+        if at.parts:
+            return at.estimator.mean(at, self.inference)  # type: ignore[attr-defined]
         if estimator.kind.normalisation == "control":
             found = with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
         elif self.layout.ratio and estimator.kind.weighs != "logged":

@@ -27,7 +27,7 @@ from .diagnostics import Diagnostics, window_path
 from .differences import Difference, Pair
 from .estimates import Estimates
 from .log_pass import Pass, requested_estimates
-from .metadata import LogRead, ResultMetadata
+from .metadata import JudgedOf, LogRead, ResultMetadata
 from .pages.document import are_days
 from .provenance import facts_of, facts_of_log
 from .refutation import judged_group, judged_log
@@ -280,6 +280,8 @@ class LogCounts:
         windows = (
             window_path(name, one) for name, rows in self.rows.items() for one in requested(rows) if one.considered
         )
+        every = ((name, one) for name, rows in self.rows.items() for one in rows.values())
+        judged = tuple(JudgedOf(name, one.name, one.judged) for name, one in every if one.judged is not None)
         answering, known = dict(self._answering(verdicts)), self.diagnostics
         told = None if known is None else known.found(self.diagnosed, answering, windows, summary)
         return ResultMetadata(
@@ -301,5 +303,5 @@ class LogCounts:
             left_out=job.no_history if job.layout.arms is None else None,
             versions=reproducibility.versions(),
             created=reproducibility.now(),
-            diagnoses=None if told is None else replace(told, models=tuple(job.models())),
+            diagnoses=None if told is None else replace(told, models=tuple(job.models()), judged=judged),
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from ..checks.propensities import SlotsRow
 from ..checks.rows import RankRow
-from ..findings.row import ModelEvidence
+from ..findings.row import JudgedEvidence, ModelEvidence
 from ..frames import FLAT
 from ..log.source import Source
 from ..readers.log import period_of
@@ -150,6 +150,15 @@ class ModelOf:
 
 
 @dataclass(frozen=True)
+class JudgedOf:
+    """What an estimate owes to grades."""
+
+    target: str
+    estimator: str
+    known: JudgedEvidence = field(metadata=FLAT)
+
+
+@dataclass(frozen=True)
 class Diagnoses:
     """Diagnostics of the estimates behind the verdicts; see `Result.to_dict`."""
 
@@ -159,6 +168,7 @@ class Diagnoses:
     overlap: tuple[RankOverlap, ...] = ()
     rankings: tuple[RankingsCompared, ...] = ()
     models: tuple[ModelOf, ...] = ()
+    judged: tuple[JudgedOf, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

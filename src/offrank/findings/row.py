@@ -90,6 +90,38 @@ class EstimatorKind:
     preselected: bool = False
 
 
+@dataclass(frozen=True)
+class GradeRow:
+    """What items of a grade earn each time that the target shows them. grade: None if they were not judged.
+
+    logged, never: how often it shows them in an impression, where the logging policy may, and where it never does.
+    """
+
+    grade: float | None
+    rate: float
+    logged: float
+    never: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedEvidence:
+    """What an estimate owes to grades of items that were never logged."""
+
+    share: float = 0.0  # of what the target shows that the logging policy never shows there
+    ungraded: float = 0.0  # of what it shows, those of them that nobody judged
+    alike: bool = False  # whether these are taken to earn like logged ones
+    part: float = 0.0  # of the value, what the others are taken to earn
+    differs: int = 0  # whether it earns more than was logged (1), less (-1), or nobody knows (0)
+    less: float | None = None  # the share by which they may earn less until it does not differ; below 0: more
+    rare: Interval | None = None  # clicks of rarely logged items over what their grades say
+    grades: tuple[GradeRow, ...] = ()
+    judged: int = 0  # pairs of a query and an item
+    unseen: int = 0  # of them, items that no ranking of their query has among its candidates
+    elsewhere: int = 0  # of them, those of queries that the log does not have
+    several: int = 0  # of them, those with several graders
+    unlike: int = 0  # of these, those whose grades differ
+
+
 WHOLE_SLATES = EstimatorKind()
 NO_NUMBER = Estimate(math.nan, math.nan, math.nan, math.nan, 0)
 
@@ -129,6 +161,7 @@ class Row:
     reward_skewness: float = 0.0  # of their mean with such a tail
     ties: float = 0.0  # share of the impressions in which equal scores leave the target's order open
     counted: bool = False  # whether the logging probabilities that it uses were counted in the log
+    judged: JudgedEvidence | None = None  # where grades stand for what was never logged
 
     @property
     def found(self) -> Estimate | NoOverlapError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -139,6 +140,22 @@ class Inference:
             return self.sums.moments.variation(left), both / 4, self.sums.moments.variation(right)
         x, y = ((clusters.sums[:, : len(one)] * one).sum(axis=1) for one in (left, right))
         return float((x * x).sum()), float((x * y).sum()), float((y * y).sum())
+
+    def best_slopes(self, mean: Mean, controls: Sequence[Mean]) -> Floats:
+        """[c] the multiples of controls, each 0 but for chance, less which a mean has the least variance.
+
+        By the clusters of the mean, or by rows if these are independent.
+        """
+        influence = np.stack([self.sums.influence(one) for one in (*controls, mean)])
+        clusters = self.widest(mean).clusters
+        if clusters is None:
+            both = influence @ self.sums.moments.comoment @ influence.T
+        else:
+            each = clusters.sums[:, : influence.shape[1]] @ influence.T
+            both = each.T @ each
+        known = np.diagonal(both) > _ROUNDING**2 * both[-1, -1]  # else rounding
+        both *= known[:, None] & known
+        return np.asarray(np.linalg.lstsq(both[:-1, :-1], both[:-1, -1], rcond=_ROUNDING)[0], np.float64)
 
     def design_effect(self, mean: Mean, clusters: Clusters) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""

@@ -95,6 +95,7 @@ CLICK_MODEL = assumption("click model", "the click model is right", implies=POSI
 ADDITIVE_MODEL = assumption("additive reward model", "the model's prediction for a slate is such a sum too")
 RIGHT_MODEL = assumption("reward model", "the reward model is right", implies=POSITION_BASED | ADDITIVE_MODEL)
 """A model that is right needs nothing else; every weighting counts as assuming less, since it looks at the log."""
+GRADES_ALIKE = assumption("grades alike", "items of a grade earn alike, logged or not")
 CLIPPED = assumption("clipped weight", "the clipped weight contributes little")
 LOGGED = assumption("earns what was logged", "the policy earns the logged rewards")
 LISTS_ALONE = assumption("arms differ in their lists alone", "the arms differ only in the lists that they show")

@@ -18,6 +18,7 @@ from ..metadata import (
     Clipped,
     Diagnoses,
     Heavy,
+    JudgedOf,
     Path,
     RankingsCompared,
     RankOverlap,
@@ -36,6 +37,7 @@ _UNCLIPPED = "unclipped"
 def diagnostic_sections(found: ResultData) -> Iterator[Section]:
     """Return one section for each diagnostic that is present."""
     behind = found.metadata.diagnoses or Diagnoses()
+    yield from (_grades(one) for one in behind.judged)
     yield _weights(found)
     yield _clips(behind.clip_path, found.metadata.interval)
     yield _windows(behind.window_path)
@@ -44,6 +46,19 @@ def diagnostic_sections(found: ResultData) -> Iterator[Section]:
     yield _rankings(behind.rankings)
     plot = ranks_forest(found.metadata)
     yield Section("Clicks by rank", forests=(plot,) if plot.rows else (), folded=True, printed=False)
+
+
+def _grades(found: JudgedOf) -> Section:
+    """Tabulate what each grade earns, and how often the target shows it where nothing was logged."""
+    header = ("grade", "earns when shown", "shown, logged", "shown, never logged")
+    rows = tuple(
+        (
+            "none" if one.grade is None else f"{one.grade:.4g}",
+            *(number(each) for each in (one.rate, one.logged, one.never)),
+        )
+        for one in found.known.grades
+    )
+    return Section(f"What grades earn: {found.target} by {found.estimator}", tables=(Figures("", header, rows),))
 
 
 def weights_forest(found: ResultData, target: str) -> Forest:

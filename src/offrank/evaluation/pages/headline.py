@@ -9,7 +9,7 @@ from typing import Any
 from ...bounds.ends import Bounds
 from ...findings.reasons import MOST_ASSUMPTIONS, Reason, first_words
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
-from ...language.assumptions import as_model, in_words
+from ...language.assumptions import GRADES_ALIKE, as_model, in_words
 from ...language.formatting import Span, count, listing, number, percent, plural, quote
 from ...language.registry import Later
 from ...report.document import Answer
@@ -93,6 +93,7 @@ def _headline(verdict: Verdict) -> str:
     said = first + DECISIONS[verdict.decision]
     model = as_model(verdict.assumes)
     given = "" if model is None else f", if users click as {quote(model)} says"
+    given += f", if {in_words(alike)}" if (alike := verdict.assumes & GRADES_ALIKE) else ""
     if change.value is None:
         return f"**{said}.**"
     if change.low == change.high == 0:
