@@ -19,7 +19,7 @@ from ..log.batch import Floats, Integers
 
 FOLDS = 5
 """Parts of the queries; each is judged by what was learnt from the others."""
-_ROUNDS, _CLOSE = 200, 1e-10
+_ROUNDS, _CLOSE, _MISSED = 200, 1e-12, 1e-3
 FINE = 8.0
 """Bins of the logging probability for each halving of it."""
 RARE = 1 / 3
@@ -77,8 +77,12 @@ def rates_of(sums: Floats, *, ungraded: bool) -> Rates:
     left = unlogged if ungraded else np.concatenate([unlogged[:-1], 0 * unlogged[-1:]])
     base, wanted = (_pooled(each * rate, pool) for each in (logged, left))
     wanted *= np.outer(base.any(axis=1), base.any(axis=0))
-    more, of_rank = raked(base, wanted.sum(axis=1), wanted.sum(axis=0))
-    return Rates(rate, (more[:, None] * of_rank)[pool], _share(clicks.sum(axis=0), weights.sum(axis=0)))
+    row, column = raked(base, wanted.sum(axis=1), wanted.sum(axis=0))
+    with np.errstate(all="ignore"):
+        more = row[:, None] * column
+    if not np.allclose((base * more).sum(axis=1), wanted.sum(axis=1), rtol=_MISSED):  # no such factors: without ranks
+        more = np.repeat(_share(wanted.sum(axis=1), base.sum(axis=1))[:, None], len(column), axis=1)
+    return Rates(rate, more[pool], _share(clicks.sum(axis=0), weights.sum(axis=0)))
 
 
 def raked(
@@ -89,14 +93,15 @@ def raked(
     Iterative proportional fitting. smooth: what the factors of rows become, given these and their weights.
     """
     row, column = np.ones(len(rows)), np.ones(len(columns))
-    for _ in range(_ROUNDS):
-        weight = base @ column
-        fresh = _share(rows, weight)
-        fresh = fresh if smooth is None else smooth(fresh, weight)
-        moved, row = np.abs(fresh - row).max(), fresh
-        column = _share(columns, row @ base)
-        if moved <= _CLOSE * np.abs(row).max():
-            break
+    with np.errstate(all="ignore"):  # where there are none, they run away
+        for _ in range(_ROUNDS):
+            weight = base @ column
+            fresh = _share(rows, weight)
+            fresh = fresh if smooth is None else smooth(fresh, weight)
+            moved, row = np.abs(fresh - row).max(), fresh
+            column = _share(columns, row @ base)
+            if moved <= _CLOSE * np.abs(row).max():
+                break
     return row, column
 
 
@@ -121,11 +126,12 @@ def rising(rates: Floats, weights: Floats) -> Floats:
 def calibrated(sums: Floats, bins: Floats, seen: Floats, known: Floats, *, ungraded: bool) -> Calibration:
     """From the sums of each part [f, 4, l + 1, k], and weights by bin of the logging probability."""
     whole = sums.sum(axis=0)
-    others = tuple(rates_of(whole - part, ungraded=ungraded) for part in sums)
+    others = (np.delete(sums, part, axis=0).sum(axis=0) for part in range(len(sums)))
     below = np.cumsum(bins[::-1])[::-1]  # the last bin has the smallest probabilities
     place = int(np.flatnonzero(below >= RARE * below[0])[-1]) if bins.any() else 0
     rare = 2.0 ** (-place / FINE)
-    return Calibration(others, rates_of(whole, ungraded=ungraded), whole, rare, seen, known)
+    folds = tuple(rates_of(one, ungraded=ungraded) for one in others)
+    return Calibration(folds, rates_of(whole, ungraded=ungraded), whole, rare, seen, known)
 
 
 def bin_of(probability: Floats) -> Integers:
