@@ -22,11 +22,11 @@ from offrank.findings.clicks import (
 )
 from offrank.findings.log import LogEvidence, PropensitiesEvidence, SumsEvidence
 from offrank.findings.measure import CmipEvidence, ComparisonEvidence
-from offrank.findings.row import JudgedEvidence, ModelEvidence, Row
+from offrank.findings.row import ModelEvidence
 from offrank.findings.rows import OwnClicksEvidence, SkippedEvidence, TrainingEvidence
 from offrank.findings.weights import ClustersEvidence
 from offrank.sums.estimate import Interval
-from tests.findings import cases_along, cases_log, cases_models, cases_randomness
+from tests.findings import cases_along, cases_judged, cases_log, cases_models, cases_randomness
 from tests.findings.cases_log import Case, unfit, weight
 from tests.findings.rows import row
 
@@ -43,16 +43,6 @@ def between(low: float, high: float) -> Interval:
 def judged(value: float, low: float, high: float, floor: tuple[float, float] = (-0.05, 0.05)) -> CmipEvidence:
     """A CMIP with its direction, where a right model has a CMIP of .01 to .03 and this direction."""
     return CmipEvidence(value=value, direction=between(low, high), floor=(between(0.01, 0.03), between(*floor)))
-
-
-def decided(differs: int, less: float | None) -> Row:
-    return row(judged=JudgedEvidence(share=0.3, differs=differs, less=less))
-
-
-def audited(deviations: float, **known: Any) -> Row:
-    """Rarely shown items that earn a tenth more or less per standard error."""
-    found = 1 + deviations / 10
-    return row(judged=JudgedEvidence(rare=Interval(found, found - 0.2, found + 0.2, 0.1), **known))
 
 
 def clustered(effective: float, **known: Any) -> ClustersEvidence:
@@ -76,6 +66,7 @@ CLIPPED = row(bounds="Clipping")
 CASES = [
     *(*cases_log.CASES, *cases_along.CASES),
     *cases_models.CASES,
+    *cases_judged.CASES,
     *cases_randomness.CASES,
     Case("low-ess", row(ess=100.0), None),
     Case("low-ess", row(ess=99.9), "serious"),
@@ -192,31 +183,6 @@ CASES = [
     Case("reward-model", row(model=ModelEvidence()), None),
     Case("reward-model", row(), None),
     Case("reward-model", row(DIRECT, model=LEARNT), None),
-    Case("judged-items", row(), None),
-    Case("judged-items", row(judged=JudgedEvidence(share=0.001)), None),
-    Case("judged-items", row(judged=JudgedEvidence(share=0.0011, part=0.4)), "warning"),
-    Case("judged-items", decided(1, 0.23), "warning"),
-    Case("judged-items", decided(-1, -0.23), "warning"),
-    Case("judged-items", decided(1, None), "warning"),
-    Case("judged-items", decided(-1, None), "warning"),
-    Case("grades-not-alike", audited(3.2), None),
-    Case("grades-not-alike", audited(-3.2), None),
-    Case("grades-not-alike", audited(3.4), "warning"),
-    Case("grades-not-alike", audited(-3.4), "warning"),
-    Case("grades-not-alike", audited(-3.4, differs=1, less=0.33), "serious"),
-    Case("grades-not-alike", audited(-3.4, differs=1, less=0.35), "warning"),
-    Case("grades-not-alike", audited(3.4, differs=1, less=0.33), "warning"),
-    Case("grades-not-alike", audited(3.4, differs=-1, less=-0.33), "serious"),
-    Case("grades-not-alike", row(judged=JudgedEvidence()), None),
-    Case("ungraded-items", row(judged=JudgedEvidence(ungraded=0.001)), None),
-    Case("ungraded-items", row(judged=JudgedEvidence(ungraded=0.0011)), "warning"),
-    Case("ungraded-items", row(judged=JudgedEvidence(ungraded=0.2)), "warning"),
-    Case("ungraded-items", row(judged=JudgedEvidence(ungraded=0.21)), "serious"),
-    Case("ungraded-items", row(judged=JudgedEvidence(ungraded=0.21, alike=True)), "note"),
-    Case("judgements", row(judged=JudgedEvidence(judged=5, several=3)), None),
-    Case("judgements", row(judged=JudgedEvidence(judged=5, unseen=1)), "note"),
-    Case("judgements", row(judged=JudgedEvidence(judged=5, elsewhere=1)), "note"),
-    Case("judgements", row(judged=JudgedEvidence(judged=5, several=3, unlike=1)), "note"),
     Case("unseen-documents", row(DIRECT, control=0.99), None),
     Case("unseen-documents", row(DIRECT, control=0.9899), "warning"),
     Case("unseen-documents", row(DIRECT, control=0.8), "warning"),

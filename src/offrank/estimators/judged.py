@@ -18,7 +18,7 @@ from ..log.hashing import hashed
 from ..log.source import Needs, Source, refuse_once
 from ..policies.base import Fits, Policy, all_items
 from ..policies.propensities import Propensities, propensities
-from ..reward_models.calibration import FOLDS, Calibration, bin_of, calibrated
+from ..reward_models.calibration import QUERY_PARTS, Calibration, bin_of, calibrated
 from ..reward_models.grades import JUDGED_BY, Grades, grades_of
 from ..running.executors import Executor, run
 from ..sums.base import Fold
@@ -279,7 +279,7 @@ class _CellsFold(Fold):
         assert batch.clicks is not None
         for number, one in enumerate(self.targets):
             shown = _Exposure.of(self.grades, batch, logging, propensities(one, batch))
-            shape = FOLDS, len(self.grades.values) + 1, int(rank[-1]) + 1
+            shape = QUERY_PARTS, len(self.grades.values) + 1, int(rank[-1]) + 1
             weight = shown.weight / batch.inclusion[:, None]
             chance = shown.chance / batch.inclusion[:, None, None]
             own = np.ravel_multi_index((part[:, None], shown.own, rank), shape)
@@ -299,7 +299,7 @@ class _CellsFold(Fold):
 
 def _part(batch: LogBatch) -> Integers:
     """[n] the part of each row, by its query."""
-    found: Integers = (hashed(batch.contexts.keys[JUDGED_BY].view(np.uint64)) % np.uint64(FOLDS)).astype(np.int64)
+    found: Integers = (hashed(batch.contexts.keys[JUDGED_BY].view(np.uint64)) % np.uint64(QUERY_PARTS)).astype(np.int64)
     return found
 
 

@@ -7,7 +7,7 @@ from .registry import Statement, finding, note, warning
 from .row import Row
 
 TOLD = 0.001  # Share of what the target shows: less is not told
-MOSTLY = 0.2  # Share of it that nobody judged
+MOSTLY_UNJUDGED = 0.2  # Share of it that nobody judged
 AUDIT = 3.29  # Standard errors: items of a grade that earn alike are found unlike in a thousandth of the logs
 
 
@@ -51,7 +51,7 @@ def ungraded_items(found: Row) -> Statement | None:
     if known.alike:
         return note(f"{said}, and is taken to earn like logged items without a grade.", "Judge these items.")
     return Statement.of(
-        "serious" if known.ungraded > MOSTLY else "warning",
+        "serious" if known.ungraded > MOSTLY_UNJUDGED else "warning",
         f"{said}, and counts as 0: the interval reaches as high as if it earned twice what the rest earns.",
         "Judge these items, or take logged items without a grade for them: judged(..., ungraded=alike).",
         missing=known.ungraded,

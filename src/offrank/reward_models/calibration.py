@@ -17,12 +17,12 @@ import numpy as np
 from ..findings.row import GradeRow
 from ..log.batch import Floats, Integers
 
-FOLDS = 5
+QUERY_PARTS = 5
 """Parts of the queries; each is judged by what was learnt from the others."""
 _ROUNDS, _CLOSE, _MISSED = 200, 1e-12, 1e-3
-FINE = 8.0
+_FINE = 8.0
 """Bins of the logging probability for each halving of it."""
-RARE = 1 / 3
+_RARE = 1 / 3
 """Share of the target's logged exposure that counts as rarely logged."""
 
 
@@ -128,16 +128,16 @@ def calibrated(sums: Floats, bins: Floats, seen: Floats, known: Floats, *, ungra
     whole = sums.sum(axis=0)
     others = (np.delete(sums, part, axis=0).sum(axis=0) for part in range(len(sums)))
     below = np.cumsum(bins[::-1])[::-1]  # the last bin has the smallest probabilities
-    place = int(np.flatnonzero(below >= RARE * below[0])[-1]) if bins.any() else 0
-    rare = 2.0 ** (-place / FINE)
+    place = int(np.flatnonzero(below >= _RARE * below[0])[-1]) if bins.any() else 0
+    rare = 2.0 ** (-place / _FINE)
     folds = tuple(rates_of(one, ungraded=ungraded) for one in others)
     return Calibration(folds, rates_of(whole, ungraded=ungraded), whole, rare, seen, known)
 
 
 def bin_of(probability: Floats) -> Integers:
-    """The bin of a logging probability: `FINE` for each halving."""
+    """The bin of a logging probability: `_FINE` for each halving."""
     with np.errstate(divide="ignore"):
-        return np.clip(-np.log2(probability) * FINE, 0, 60 * FINE).astype(np.int64)
+        return np.clip(-np.log2(probability) * _FINE, 0, 60 * _FINE).astype(np.int64)
 
 
 def _pooled(cells: Floats, pool: Integers) -> Floats:
