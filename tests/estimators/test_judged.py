@@ -23,10 +23,10 @@ from offrank.reward_models.grades import Grades
 from offrank.sums.base import Sample, Tee
 from offrank.sums.mean import ratio
 from offrank.sums.named_sums import NamedColumns
-from offrank.testing.exact import MemorySource, World
-from offrank.testing.laws import Situation, Slate
 from offrank.verbs.estimate import estimate
 from offrank.verbs.evaluate import evaluate
+from offrank_testing.exact import MemorySource, World
+from offrank_testing.laws import Situation, Slate
 from tests.findings.rows import row
 
 LOGGING = "plackett_luce(old)"
