@@ -94,6 +94,7 @@ class JudgedClicks(Estimator, Fits):
             an item the mean counts.
         ungraded: what items earn that were neither logged nor judged: `bound` counts them as 0, and widens the interval
             to twice what the rest earns; `alike` takes logged items without a grade for them.
+        learnt: what was learnt of a log for each target: `evaluate` does so.
 
     Examples:
         >>> judgements = [{"query": "shoes", "item": "a", "grade": 3}, {"query": "shoes", "item": "b", "grade": 0}]
