@@ -96,6 +96,9 @@ class JudgedClicks(Estimator, Fits):
             to twice what the rest earns; `alike` takes logged items without a grade for them.
         learnt: what was learnt of a log for each target: `evaluate` does so.
 
+    Raises:
+        UsageError: another word for `ungraded`.
+
     Examples:
         >>> judgements = [{"query": "shoes", "item": "a", "grade": 3}, {"query": "shoes", "item": "b", "grade": 0}]
         >>> offrank.estimators.JudgedClicks(judgements).grades.values.tolist()
