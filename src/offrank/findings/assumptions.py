@@ -246,8 +246,8 @@ def guessed_items(found: GuessedEvidence) -> Statement | None:
     each = listing([f"{percent(one)} of the list of {quote(name)}" for name, one in found.shares.items()])
     return Statement.of(
         "serious" if worst > MOSTLY_GUESSED else "warning",
-        f"The merged lists hardly ever show {each}, nor what stands at the same ranks: items at the nearest ranks that "
-        "they do show stand for it.",
+        f"The merged lists hardly ever show {each}, nor other rare items at the same ranks: the rarely shown ones at "
+        "the nearest ranks stand for it, or if none is shown an item of middling attraction.",
         "Show longer merged lists, or serve each ranking alone to some users: an A/B test.",
     )
 
