@@ -25,14 +25,16 @@ from offrank.clicks.model import click_model
 from offrank.clicks.sessions import SessionsFold
 from offrank.log.source import needs
 from offrank.metrics import Cmip, cmip, cmip_of
-from offrank.metrics.cmip_methods import Binned
+from offrank.metrics.cmip_methods import Binned, CmiMethod
 from offrank.running.executors import run
 from offrank.simulation.judged_queries import mslr_like, stratified
 from offrank.simulation.source import SimulatedSource
 from offrank.simulation.users import DBNUser, PBMUser
 from offrank.simulation.worlds import JudgedWorld
+from offrank_papers.cmip_methods import Classifier, Paper
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
+METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(), "paper": Paper()}
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
 #: What the published code and the published package say on such worlds, mean of 3 seeds.
 PUBLISHED = {
@@ -112,9 +114,10 @@ class Runs:
     @classmethod
     def of(cls, law: Law, truth: float, n: int, logs: int, method: str, permutations: int = 0) -> Runs:
         given = [documents(law, n, seed) for seed in range(logs)]
-        cmip(*given[0], method=method, permutations=0)  # loads what the method needs
+        how = METHODS[method]
+        cmip(*given[0], how, permutations=0)  # loads what the method needs
         start = time.process_time()
-        found = [cmip(*one, method=method, permutations=permutations, seed=seed) for seed, one in enumerate(given)]
+        found = [cmip(*one, how, permutations=permutations, seed=seed) for seed, one in enumerate(given)]
         return cls(found, truth, (time.process_time() - start) / logs)
 
     @property

@@ -19,15 +19,15 @@ import offrank
 from offrank import clicks
 from offrank.cli import main
 from offrank.errors import MissingExtraError, UsageError
-from offrank.metrics.cmip_methods import Binned, Paper
-from offrank.metrics.conditional_information import CMI_METHODS
+from offrank.metrics.cmip_methods import Binned
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.document import Document
 from offrank.simulation.judged_queries import mslr_like
 from offrank.simulation.source import SimulatedSource
-from offrank_papers.cmip import Study, StudyDesign, made, resume
+from offrank_papers.cmip import Study, StudyDesign, made, resume, study
 from offrank_papers.cmip.design import FIGURE, POLICIES, StudyQueries
 from offrank_papers.cmip.study import perplexities
+from offrank_papers.cmip_methods import Paper
 from offrank_papers.expectations import Run
 from offrank_papers.registry import REPRODUCTIONS, reproduce
 from offrank_papers.simulated_users import page_policies
@@ -52,8 +52,8 @@ MICRO = StudyDesign(
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CMI_METHODS, "paper", Paper((1, 1)))
-    monkeypatch.setitem(CMI_METHODS, "binned", Binned(replicates=4))
+    monkeypatch.setattr(study, "PAPER", Paper((1, 1)))
+    monkeypatch.setattr(study, "BINNED", Binned(replicates=4))
     monkeypatch.setattr(Binned, "worlds", 3)
 
 

@@ -316,10 +316,9 @@ CASES = [
     Case("few-exchanges", CmipEvidence(permutations=0, permutable=0.1), None),
     Case("negative", CmipEvidence(value=-1e-6), "note"),
     Case("negative", CmipEvidence(value=0.0), None),
-    Case("biased-method", CmipEvidence(method="paper"), "warning"),
-    Case("biased-method", CmipEvidence(method="classifier"), "note"),
-    Case("biased-method", CmipEvidence(method="binned"), None),
-    Case("biased-method", CmipEvidence(method="paper", constant=True), None),
+    Case("biased-method", CmipEvidence(bias="It is low."), "warning"),
+    Case("biased-method", CmipEvidence(), None),
+    Case("biased-method", CmipEvidence(bias="It is low.", constant=True), None),
     Case("unpaired-grade", CmipEvidence(unpaired=1), "note"),
     Case("unpaired-grade", CmipEvidence(unpaired=0), None),
     # CMIP above .03, and a direction on one side of 0 and of the floor's -.05 to .05: both, or nothing is said.

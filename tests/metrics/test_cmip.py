@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from offrank import metrics
-from offrank.errors import MissingExtraError, UsageError
+from offrank.errors import UsageError
 from offrank.metrics import Cmip, cmip
-from offrank.metrics.cmip_methods import Binned, Classifier, Paper
+from offrank.metrics.cmip_methods import Binned
 from offrank.metrics.cmip_methods.base import GradedDocuments
-from offrank.metrics.cmip_methods.boosted import donsker_varadhan
 
 GRADES = [0.5, 0.3, 0.15, 0.05]
 
@@ -322,12 +321,6 @@ def test_progress_counts_to_the_end_and_may_interrupt() -> None:
 # The other estimators --------------------------------------------------------------------------------------------
 
 
-def test_donsker_varadhan_by_hand() -> None:
-    own, exchanged = np.array([2.0, 0.0]), np.array([1.0, -1.0])
-    assert donsker_varadhan(own, exchanged) == pytest.approx(1 - math.log((math.e + 1 / math.e) / 2))
-    assert donsker_varadhan(own + 800, exchanged + 800) == pytest.approx(donsker_varadhan(own, exchanged))
-
-
 def test_exchanges_keep_grades_and_halves_keep_clusters() -> None:
     rng = np.random.default_rng(0)
     grade, cluster = rng.integers(3, size=60).astype(float), np.arange(60) // 4
@@ -341,50 +334,6 @@ def test_exchanges_keep_grades_and_halves_keep_clusters() -> None:
         assert half.cluster is not None
         assert {len(half.relevance[half.cluster == c]) for c in set(half.cluster)} == {4}
         assert set(zip(half.relevance[:, 0], half.cluster, strict=True)) < whole
-
-
-@pytest.mark.turns(3)
-def test_the_published_estimator_is_biased_as_published() -> None:
-    pytest.importorskip("lightgbm")
-    found = cmip(*copula(5_000, 0.0, seed=0), method="paper")
-    assert -0.33 < found.value < -0.19  # -.2755 on average of three seeds with the published code
-    assert {"negative", "few-documents", "biased-method"} <= codes(found)
-    assert found.p_value is None
-
-
-def test_the_published_estimator_says_which_grades_had_no_partner() -> None:
-    pytest.importorskip("lightgbm")
-    relevance, logging, _ = copula(402, 0.5, seed=0)
-    method = Paper(repetitions=(12, 1))
-    found = cmip(relevance, logging, [0] * 400 + [1] * 2, method=method, permutations=1)
-    assert "unpaired-grade" in codes(found)
-    assert found.p_value in {1 / 2, 1}
-
-
-@pytest.mark.turns(3)
-@pytest.mark.parametrize("rho", [0.0, 0.6])
-def test_the_cross_fitted_classifier(rho: float) -> None:
-    pytest.importorskip("lightgbm")
-    true = -math.log(1 - rho**2) / 2
-    found = cmip(*copula(5_000, rho, seed=1), method="classifier")
-    assert true - 0.06 < found.value < true + 0.02
-    assert found.dependent() is bool(rho)
-
-
-@pytest.mark.turns(3)
-def test_the_classifier_keeps_clusters_together() -> None:
-    pytest.importorskip("lightgbm")
-    # Ten copies of each document: trees that have seen a copy would know their exchanged partners for strangers.
-    relevance, logging, grade = (np.tile(column, 10) for column in copula(300, 0.0, seed=3))
-    found = cmip(relevance, logging, grade, method=Classifier(folds=3), cluster=np.tile(np.arange(300), 10))
-    assert found.value < 0.02
-
-
-@pytest.mark.parametrize("method", ["paper", "classifier"])
-def test_without_the_extra_it_says_what_to_install(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
-    with pytest.raises(MissingExtraError, match=r"offrank\[models\]"):
-        cmip(*copula(500, 0.5, seed=0), method=method)
 
 
 def test_settings_of_a_method() -> None:

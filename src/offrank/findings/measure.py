@@ -33,6 +33,7 @@ class CmipEvidence:
     value: float = 0.0  # in nats
     n: int = 0  # documents
     method: str = "binned"
+    bias: str = ""  # what is known of that of the method, in a sentence
     least: int = 0  # documents that the method needs
     permutations: int = 0  # of its test
     grades: int = 2
@@ -139,23 +140,9 @@ def few_exchanges(found: CmipEvidence) -> Statement | None:
     )
 
 
-_BIASED = {
-    "paper": warning(
-        "The published estimator is biased downward: by .02 with 58,880 documents when the true value is 0, by .3 "
-        "with 5,000.",
-        "Use it only to compare with published numbers. To judge a model, use binned.",
-    ),
-    "classifier": note(
-        "The value and its interval miss what the trees do not find: .01 of .83 with 58,880 documents, .05 with "
-        "5,000, and almost nothing when the true value is 0.",
-        "Read the value as a lower bound, or use binned for an estimate.",
-    ),
-}
-
-
-@finding("biased-method", "Bias of the method", lambda found: not found.constant, cause="method")
-def biased_method(found: CmipEvidence) -> Statement | None:
-    return _BIASED.get(found.method)
+@finding("biased-method", "Bias of the method", lambda found: found.bias and not found.constant, cause="method")
+def biased_method(found: CmipEvidence) -> Statement:
+    return warning(found.bias, "Use it to compare with other numbers of this method. To judge a model, use binned.")
 
 
 @finding("point-estimates", "Point estimates", lambda found: found.points, cause="method")

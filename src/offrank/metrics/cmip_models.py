@@ -23,7 +23,7 @@ from ..log.batch import Contexts, Floats, Integers
 from .cmip_floor import imagined
 from .cmip_methods import CmiMethod
 from .cmip_methods.base import Progress
-from .conditional_information import CMI_METHODS, Cmip, cmip
+from .conditional_information import Cmip, cmi_method, cmip
 
 Relevance = Literal["draws", "means"]
 """By which relevance of a fitted model CMIP is measured: draws from the posterior, or its point estimates."""
@@ -55,7 +55,7 @@ def cmip_of(
     - relevance: "draws", the mean CMIP of 8 draws from the model's posterior, or "means", that of its point estimates,
       as in the paper. A model without posterior has only those, which a finding (`point-estimates`) says.
     - permutations: by default at most 50 of draws, otherwise those of the method.
-    - worlds: logs imagined for the floor, by default as many as the method can afford: 20 of `binned`, 0 of others.
+    - worlds: logs imagined for the floor, by default as many as the method can afford: 20 of `binned`.
     - cluster [n, m]: such as the query of each; by default the row.
 
     Raises:
@@ -117,15 +117,15 @@ def cmip_of_relevance(
 
     code: [d] index of each document into the model's tables. See `cmip_of`.
     """
-    chosen = CMI_METHODS.get(method) if isinstance(method, str) else method
-    count = (0 if chosen is None else chosen.worlds) if worlds is None else worlds
+    chosen = cmi_method(method)
+    count = chosen.worlds if worlds is None else worlds
     floor = None
     if count > 1 and has_posterior(model):
         floor = seen[:, np.arange(count) % seen.shape[1]]  # documents that the model does not know keep what they have
         known, rng = code >= 0, np.random.default_rng([seed, 2])
         floor[known] = imagined(model, code[known], logging[known], grade[known], count, relevance == "draws", rng)
-    if permutations is None and chosen is not None and seen.shape[1] > 1:
+    if permutations is None and seen.shape[1] > 1:
         permutations = min(chosen.permutations, PERMUTATIONS)
-    found = cmip(seen, logging, grade, method, seed=seed, permutations=permutations, floor=floor, **how)
+    found = cmip(seen, logging, grade, chosen, seed=seed, permutations=permutations, floor=floor, **how)
     points = cautions_for(CmipEvidence(points=not has_posterior(model)))
     return replace(found, warnings=(*found.warnings, *points))

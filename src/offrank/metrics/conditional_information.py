@@ -19,11 +19,9 @@ from ..language.argument import interval_level
 from ..language.formatting import Span
 from ..log.batch import Floats
 from ..sums.estimate import Caution, Interval
-from .cmip_methods import Binned, Classifier, CmiMethod, Paper
+from .cmip_methods import Binned, CmiMethod
 from .cmip_methods.base import GradedDocuments, Information, Progress
 from .cmip_methods.direction import correlations, direction
-
-CMI_METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(), "paper": Paper()}
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Null:
     """The statistic's distribution with logging relevance permuted among the documents of each grade (and cluster).
 
     - p_value: (1 + number of permutations with at least the observed value) / (1 + permutations).
-    - observed: the observed statistic: the CMIP itself, or for the classifier its mean log-odds.
+    - observed: the observed statistic: with `binned` the CMIP itself.
     - mean, low, high: of the permuted values, with the quantiles .025 and .975.
     """
 
@@ -211,11 +209,11 @@ def cmip(
         logging: [d] by the logging policy; the paper takes the expected rank, small where it shows a document high.
             The direction expects that: of a score give the negative.
         grade: [d] by people. Grades are names without order.
-        method: `binned` (quantile bins, needs nothing more), `classifier` (cross-fitted trees) or `paper` (as
-            published; both need the extra `models`), or one of `offrank.metrics.cmip_methods` with other settings.
+        method: `binned` (quantile bins), or an estimator: `offrank.metrics.cmip_methods.Binned` with other settings,
+            or another such as the published one, `offrank_papers.cmip_methods.Paper()`.
         seed: seed of what is random: the same seed gives the same result.
         permutations: of logging relevance within grades (and clusters), for the p-value; by default as many as the
-            method can afford (200, 40 and none). 0: no test.
+            method can afford (200). 0: no test.
         confidence: level of the intervals, between 0 and 1.
         cluster: [d] groups of dependent documents, such as those of a query. The interval draws whole clusters; the
             p-value permutes within them, which is exact where documents of one grade and cluster are exchangeable,
@@ -229,7 +227,6 @@ def cmip(
 
     Raises:
         UsageError: unlike lengths, a value that is not finite, an unknown method or other arguments that cannot work.
-        MissingExtraError: the method needs LightGBM.
 
     Examples:
         >>> import numpy as np
@@ -237,9 +234,7 @@ def cmip(
         >>> offrank.metrics.cmip(noise[0], noise[1], grade, permutations=20).dependent()
         False
     """
-    if isinstance(method, str) and method not in CMI_METHODS:
-        raise UsageError(f"method is {method!r}", "use " + ", ".join(CMI_METHODS))
-    chosen = CMI_METHODS[method] if isinstance(method, str) else method
+    chosen = cmi_method(method)
     _check(permutations, confidence, seed)
     documents = _documents(relevance, logging, grade, cluster)
     fit, left_out = _fit(documents, chosen.smallest)
@@ -259,6 +254,19 @@ def cmip(
     return replace(result, draws=fit.relevance.shape[1], direction=towards, floor=least)
 
 
+def cmi_method(method: str | CmiMethod) -> CmiMethod:
+    """The estimator that is meant.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    if not isinstance(method, str):
+        return method
+    if method != "binned":
+        raise UsageError(f"method is {method!r}", "use binned, or an estimator: offrank_papers.cmip_methods.Paper()")
+    return Binned()
+
+
 def _evidence(
     fit: GradedDocuments,
     found: Information,
@@ -272,6 +280,7 @@ def _evidence(
         value=found.value,
         n=len(fit),
         method=method.name,
+        bias=method.bias,
         least=method.least,
         permutations=permutations,
         grades=len(fit.grades),

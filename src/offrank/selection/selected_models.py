@@ -81,18 +81,18 @@ class Selected(Delivered):
         parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
         parts.append(log_findings(self.findings_by_code(), tally, note=self.facts.get("grades")))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
-        parts.append(again(self.facts, "log", "labels", "logging", "method", "relevance", "cluster", "seed"))
+        parts.append(again(self.facts, "log", "labels", "logging", "relevance", "cluster", "seed"))
         return self._page(lead, parts, answer)
 
 
 def debiased(
-    graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
+    graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], **how: Any
 ) -> dict[str, Cmip]:
     """Return the CMIP of each model, by its own columns of the draws."""
     ends = np.cumsum([len(some) for some in seen.values()])
     drawn, code = np.split(graded.drawn, ends[:-1], axis=1), graded.code.T
     return {
-        name: cmip_of_relevance(one, own, place, graded.rank, graded.grade, method, cluster=graded.query, **how)
+        name: cmip_of_relevance(one, own, place, graded.rank, graded.grade, cluster=graded.query, **how)
         for (name, one), own, place in zip(found.items(), drawn, code, strict=True)
     }
 

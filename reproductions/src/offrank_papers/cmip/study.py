@@ -22,6 +22,7 @@ from offrank.simulation.source import SimulatedSource
 from offrank.simulation.users import User
 from offrank.simulation.worlds import JudgedWorld
 
+from ..cmip_methods import Paper
 from ..neural.law import HISTORIES
 from ..neural.models import RecurrentModel
 from ..simulated_users.page_policies import logging_policy, logging_relevance, test_policy
@@ -32,6 +33,7 @@ Found = dict[str, Any]
 POINTS, DRAWS, PUBLISHED = ESTIMATORS = ("points", "draws", "published estimator")
 """CMIP of point estimates, its mean over posterior draws of the model, and the published estimator (of points)."""
 
+BINNED, PAPER = Binned(), Paper()
 MEASURED = ("value", "low", "high", "p_value", "biased")
 
 SHOWN_DOCUMENTS = 1_500
@@ -95,11 +97,11 @@ def _cmip(model: Fitted, world: JudgedWorld, study: Study, design: StudyDesign) 
     judged = world.contexts(), logging_relevance(world, study.logging, design.preset), world.grade
     usual = study.sessions == design.sessions
     tested = study.user in {PBM, FIGURE}
-    points = cmip_of(model, *judged, relevance="means", worlds=0, permutations=200 if tested else 0)
+    points = cmip_of(model, *judged, BINNED, relevance="means", worlds=0, permutations=200 if tested else 0)
     worlds, quick = None if tested and usual else 0, Binned(replicates=1)  # their spread is over runs
     found = {POINTS: points, DRAWS: cmip_of(model, *judged, quick, worlds=worlds, permutations=0)}
     if usual:
-        found[PUBLISHED] = cmip_of(model, *judged, "paper", relevance="means")
+        found[PUBLISHED] = cmip_of(model, *judged, PAPER, relevance="means")
     return {name: {key: getattr(one, key) for key in MEASURED} for name, one in found.items()}
 
 

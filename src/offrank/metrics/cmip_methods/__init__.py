@@ -2,7 +2,5 @@
 
 from .base import CmiMethod
 from .binned import Binned
-from .classifier import Classifier
-from .paper import Paper
 
-__all__ = ["Binned", "Classifier", "CmiMethod", "Paper"]
+__all__ = ["Binned", "CmiMethod"]

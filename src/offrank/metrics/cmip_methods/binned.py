@@ -37,6 +37,7 @@ class Binned:
     smallest: ClassVar[int] = 4 * PER_CELL
     permutations: ClassVar[int] = 200
     worlds: ClassVar[int] = 20
+    bias: ClassVar[str] = ""
 
     def value(self, documents: GradedDocuments, rng: np.random.Generator) -> float:
         """The information alone."""

@@ -36,7 +36,6 @@ def select_clicks(
     *,
     columns: Mapping[str, str] | None = None,
     strategy: str | None = None,
-    method: str = "binned",
     relevance: Relevance = "draws",
     by: str | None = None,
     grades_by: GradesBy = "error",
@@ -59,7 +58,6 @@ def select_clicks(
         strategy: 'top-4 cmip, top-4 ppl: ndcg' ..., as published; by default all nine, among models that nothing
             convicts. One that is named chooses among all models. What convicts is a finding: `carries-policy`,
             `no-information`, `impossible-clicks`; where each is convicted, the choice is None.
-        method: Of CMIP: binned, classifier or paper.
         relevance: CMIP of posterior draws, or of point estimates (means) as in the paper. Of `draws` it is less what a
             right model would show (`Cmip.excess`); see `offrank.metrics.cmip_of`.
         by: The queries of the grades; by default those of the models. A column.
@@ -95,9 +93,9 @@ def select_clicks(
     grades = fold.read(source, **read)
     here = click_evaluation.evaluate_models(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
-    cmip = selected_models.debiased(grades, found, seen, method, **how)
+    cmip = selected_models.debiased(grades, found, seen, **how)
     cautions = selected_models.cautions_about(found, here, cmip, counted=policy is None)
-    asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
+    asked = {**how, "labels": labels, "logging": str(logging)}
     title, sessions = f"Which click model is best on {source.describe()}?", next(iter(here.values())).sessions
     made = metadata.facts("click-selection", title, source, **grades.counted(grades_by), sessions=sessions, **asked)
     return selected_models.chosen_model(strategy, here, grades.ndcg(confidence), cmip, cautions, seen, made)

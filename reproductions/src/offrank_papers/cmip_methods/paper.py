@@ -8,9 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...log.batch import Floats, Integers
-from .base import GradedDocuments, Information, OverDraws, Progress
+from offrank.log.batch import Floats, Integers
+from offrank.metrics.cmip_methods.base import GradedDocuments, Information, Progress
+
 from .boosted import boosted, donsker_varadhan
+from .draws import OverDraws
 
 MARGINAL_CLIP = 0.01
 
@@ -31,6 +33,10 @@ class Paper(OverDraws):
     smallest: ClassVar[int] = 2
     permutations: ClassVar[int] = 0
     worlds: ClassVar[int] = 0
+    bias: ClassVar[str] = (
+        "The published estimator is biased downward: by .02 with 58,880 documents when the true value is 0, by .3 with "
+        "5,000."
+    )
 
     def of_draw(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import optional
-from ...log.batch import Floats
+from offrank.errors import optional
+from offrank.log.batch import Floats
 
 _STEADY = {"deterministic": True, "force_row_wise": True, "num_threads": 1}
 """Reproducible trees. One thread: with few documents more gain little, and lose much on a busy machine."""

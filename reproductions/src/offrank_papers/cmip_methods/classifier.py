@@ -8,9 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...log.batch import Floats, Integers
-from .base import GradedDocuments, Information, OverDraws, Progress
+from offrank.log.batch import Floats, Integers
+from offrank.metrics.cmip_methods.base import GradedDocuments, Information, Progress
+
 from .boosted import boosted, donsker_varadhan
+from .draws import OverDraws
 
 TREES = 400
 OPTIONS = {"learning_rate": 0.08, "num_leaves": 15, "min_data_in_leaf": 40, "lambda_l2": 5.0}
@@ -35,6 +37,10 @@ class Classifier(OverDraws):
     smallest: ClassVar[int] = 25
     permutations: ClassVar[int] = 40
     worlds: ClassVar[int] = 0
+    bias: ClassVar[str] = (
+        "The value and its interval miss what the trees do not find: .01 of .83 with 58,880 documents, .05 with 5,000, "
+        "and almost nothing when the true value is 0."
+    )
 
     def of_draw(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress
