@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from ..clicks.evaluation import Evaluations
+from ..clicks import given_models
+from ..clicks.evaluation import Evaluations, evaluate_models
 from ..clicks.fitted import Fitted
 from ..clicks.summary import log_findings
 from ..errors import AbilityError
+from ..evaluation import arguments, metadata
 from ..findings import cautions_for, convicting
 from ..findings.measure import CmipEvidence
 from ..frames import plain
 from ..log.source import Source
 from ..metrics import click_pages as pages
-from ..metrics.cmip_models import cmip_of_relevance
+from ..metrics.cmip_models import cmip_of_relevance, views
 from ..metrics.conditional_information import Cmip
-from ..metrics.graded import Graded, Ranked
+from ..metrics.graded import Graded, GradedFold, GradesBy, Ranked
+from ..policies import policy
 from ..policies.base import Policy
 from ..policies.fit import fitted
 from ..report.document import Document, Section, worst
@@ -29,6 +33,7 @@ from ..running.executors import Executor
 from ..sums.estimate import Caution
 from .candidates import MeasuredModel
 from .click_models import ModelChoice, Selection, select
+from .strategies import strategy
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,41 @@ class Selected(Delivered):
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
         parts.append(again(self.facts, "log", "labels", "logging", "relevance", "cluster", "seed"))
         return self._page(lead, parts, answer)
+
+
+@dataclass(frozen=True)
+class AskedModels:
+    """The arguments of `offrank.select_clicks` that say what is read, and of what."""
+
+    log: Any
+    columns: Mapping[str, str] | None
+    model: given_models.Models
+    logging: str | Policy
+    strategy: str | None
+    labels: str
+    by: str | None
+    grades_by: GradesBy
+    cluster: str | None
+
+
+def selected(asked: AskedModels, how: Mapping[str, Any], **read: Any) -> Selected:
+    """Return the choice. how: relevance, seed and confidence of CMIP. read: executor and progress."""
+    found, source = given_models.models(asked.model), arguments.source(asked.log, asked.columns)
+    if asked.strategy is not None:
+        strategy(asked.strategy)  # raises before anything is read
+    ranks = ranking_policy(policy(asked.logging), source, read["executor"])
+    column = given_models.query_column(found, asked.by)
+    seen = {name: views(one, how["relevance"], how["seed"]) for name, one in found.items()}
+    fold = GradedFold(found, asked.labels, column, ranks, asked.grades_by, [*chain(*seen.values())])
+    grades = fold.read(source, **read)
+    confidence, clustered = how["confidence"], asked.cluster
+    here = evaluate_models(found, source, confidence=confidence, cluster=clustered, ordered=True, **read)
+    cmip = debiased(grades, found, seen, **how)
+    cautions = cautions_about(found, here, cmip, counted=ranks is None)
+    said = {**how, "labels": asked.labels, "logging": str(asked.logging), **grades.counted(asked.grades_by)}
+    title, sessions = f"Which click model is best on {source.describe()}?", next(iter(here.values())).sessions
+    facts = metadata.facts("click-selection", title, source, **said, sessions=sessions)
+    return chosen_model(asked.strategy, here, grades.ndcg(confidence), cmip, cautions, seen, facts)
 
 
 def debiased(

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ...language.argument import seed_number
-from ..deferred import (
-    arguments,
-    click_evaluation,
-    cmip_models,
-    given_models,
-    graded,
-    metadata,
-    policies,
-    selected_models,
-    strategies,
-)
+from ..deferred import selected_models
 
 if TYPE_CHECKING:
     from ...clicks.given_models import Models
@@ -82,20 +71,7 @@ def select_clicks(
         >>> list(offrank.select_clicks("log.parquet", models, "grade").cmip)
         ['pbm', 'dctr']
     """
-    seed, found, source = seed_number(seed), given_models.models(model), arguments.source(log, columns)
-    if strategy is not None:
-        strategies.strategy(strategy)  # raises before anything is read
-    policy = selected_models.ranking_policy(policies.policy(logging), source, executor)
-    column = given_models.query_column(found, by)
-    seen = {name: cmip_models.views(one, relevance, seed) for name, one in found.items()}
     read: dict[str, Any] = {"executor": executor, "progress": progress}
-    fold = graded.GradedFold(found, labels, column, policy, grades_by, [*chain(*seen.values())])
-    grades = fold.read(source, **read)
-    here = click_evaluation.evaluate_models(found, source, confidence=confidence, cluster=cluster, ordered=True, **read)
-    how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
-    cmip = selected_models.debiased(grades, found, seen, **how)
-    cautions = selected_models.cautions_about(found, here, cmip, counted=policy is None)
-    asked = {**how, "labels": labels, "logging": str(logging)}
-    title, sessions = f"Which click model is best on {source.describe()}?", next(iter(here.values())).sessions
-    made = metadata.facts("click-selection", title, source, **grades.counted(grades_by), sessions=sessions, **asked)
-    return selected_models.chosen_model(strategy, here, grades.ndcg(confidence), cmip, cautions, seen, made)
+    how: dict[str, Any] = {"relevance": relevance, "seed": seed_number(seed), "confidence": confidence}
+    asked = selected_models.AskedModels(log, columns, model, logging, strategy, labels, by, grades_by, cluster)
+    return selected_models.selected(asked, how, **read)
