@@ -12,7 +12,7 @@ from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.readers.svmlight import read_svmlight
 from offrank.simulation.judged_queries import stratified
-from offrank.simulation.rankers import LambdaMART
+from offrank_papers.rankers import LambdaMART
 
 SETS = [
     ("mq2008/S1.txt", 157, 2_933, 46, 2, (6, 118)),

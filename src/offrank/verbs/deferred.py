@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..evaluation import answer, arguments, check_pass, metadata, question
     from ..inference import clusters_and_level
     from ..learning import learnt_policy, training
-    from ..metrics import click_pages, click_results, cmip_models, graded, measurements, page
+    from ..metrics import click_pages, click_results, graded, measurements, page
     from ..policies import fit, splits
     from ..readers import convert as conversion
     from ..running import reproducibility
-    from ..selection import selected_estimators, selected_models, selector, strategies
+    from ..selection import selected_estimators, selected_models, selector
     from ..simulation import judged_queries, simulated, source, users, worlds
     from ..simulation import rankers as world_rankers
     from ..warehouse import question_sums, sums_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..language import Say, silent
@@ -14,6 +14,7 @@ from .deferred import conversion, judged_queries, simulated, source, users, worl
 if TYPE_CHECKING:
     from ..log.graded_queries import Judged
     from ..running.executors import Progress
+    from ..simulation.rankers import Ranker
     from ..simulation.simulated import Simulated
     from ..simulation.users import User
 
@@ -23,7 +24,7 @@ def simulate(
     *,
     sessions: int = 100_000,
     user: str | os.PathLike[str] | User = "pbm",
-    rankers: str | Sequence[str] = "noisy_oracle",
+    rankers: str | Sequence[str] | Mapping[str, Ranker] = "noisy_oracle",
     temperature: float = 0.1,
     data: str | os.PathLike[str] | Judged = GENERATED,
     qrels: str | os.PathLike[str] | None = None,
@@ -42,8 +43,9 @@ def simulate(
         path: The file to write. Parquet or (by its suffix) Arrow, atomically.
         sessions: How many impressions.
         user: pbm, dbn(gamma=0.9) or trust; or a fitted model's file, M.json. The model then draws the clicks.
-        rankers: lambdamart, noisy_oracle, uniform, lasso or tree; the first draws the log. It does so by Plackett-Luce;
-            the scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
+        rankers: noisy_oracle or uniform; the first draws the log. It does so by Plackett-Luce; the scores of all are in
+            the log, and those of these two always. In Python also rankers by name, such as those of
+            `offrank_papers.rankers`.
         temperature: Of Plackett-Luce; 0 sorts by score.
         data: Judged queries in SVMlight. By default "generated", which resemble MSLR; a run of TREC where its judgments
             are given: qrels.
@@ -63,19 +65,17 @@ def simulate(
     Raises:
         UsageError: arguments that cannot work.
         LogError: the data cannot be read.
-        MissingExtraError: a ranker that learns, without the extra `models`.
 
     Examples:
         >>> simulated = offrank.simulate("simulated.parquet", sessions=1000, seed=1)
     """
     refuse_outputs(path, log=data, read=[user, qrels], overwrite=overwrite)
     who = users.user_or_model(user)
-    names = [rankers] if isinstance(rankers, str) else list(rankers)
-    by_name = world_rankers.rankers_of(names)
+    by_name = world_rankers.rankers_of([rankers] if isinstance(rankers, str) else rankers)
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
     judged = judged_queries.judged_queries(data, queries, world_seed, progress, qrels)
     sampled, left_out = judged_queries.stratified(judged, documents, world_seed)
-    say(f"2. Scores of {', '.join(dict.fromkeys([*names, *world_rankers.ALWAYS]))}")
+    say(f"2. Scores of {', '.join(by_name)}")
     world = worlds.JudgedWorld.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature)
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")

@@ -15,11 +15,12 @@ from offrank.log.batch import Floats
 from offrank.log.graded_queries import Judged
 from offrank.metrics.ranking import ndcg, ranked
 from offrank.selection.strategies import Preset
-from offrank.simulation.rankers import LambdaMART, NoisyOracle
+from offrank.simulation.rankers import NoisyOracle
 from offrank.simulation.users import DBNUser, PBMUser, User
 from offrank.simulation.worlds import JudgedWorld
 
 from ..queries import judged_queries
+from ..rankers import LambdaMART
 from ..simulated_users import CarouselUser, MixtureDBNUser, PublishedDBNUser
 from ..simulated_users.preset import sampled_by_grade
 
