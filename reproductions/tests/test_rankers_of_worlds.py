@@ -41,7 +41,7 @@ def test_a_log_is_drawn_by_a_ranker_that_learnt(tmp_path: Path) -> None:
     small = {"queries": 30, "documents": 5, "sessions": 100}
     made = offrank.simulate(tmp_path / "log.parquet", rankers={"lambdamart": LambdaMART(trees=3)}, **small)
     assert list(made.world.scores) == ["lambdamart", "noisy_oracle", "uniform"]
-    assert repr(made.logging) == "plackett_luce(lambdamart, log=True, temperature=0.1)"
+    assert repr(made.logging) == "plackett_luce(lambdamart, temperature=0.1, log=True)"
 
 
 def test_better_rankers_rank_better(world: Judged) -> None:

@@ -23,7 +23,8 @@ from ..log.batch import Contexts, Floats, Integers
 from .cmip_floor import imagined
 from .cmip_methods import CmiMethod
 from .cmip_methods.base import Progress
-from .conditional_information import Cmip, cmi_method, cmip
+from .cmip_methods.binned import cmi_method
+from .conditional_information import Cmip, cmip
 
 Relevance = Literal["draws", "means"]
 """By which relevance of a fitted model CMIP is measured: draws from the posterior, or its point estimates."""

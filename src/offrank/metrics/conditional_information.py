@@ -19,8 +19,9 @@ from ..language.argument import interval_level
 from ..language.formatting import Span
 from ..log.batch import Floats
 from ..sums.estimate import Caution, Interval
-from .cmip_methods import Binned, CmiMethod
+from .cmip_methods import CmiMethod
 from .cmip_methods.base import GradedDocuments, Information, Progress
+from .cmip_methods.binned import cmi_method
 from .cmip_methods.direction import correlations, direction
 
 
@@ -252,19 +253,6 @@ def cmip(
     cautions = cautions_for(replace(evidence, constant=constant, level=level))
     result = _result(documents, fit, found, chosen.name, confidence, cautions)
     return replace(result, draws=fit.relevance.shape[1], direction=towards, floor=least)
-
-
-def cmi_method(method: str | CmiMethod) -> CmiMethod:
-    """The estimator that is meant.
-
-    Raises:
-        UsageError: there is none of this name.
-    """
-    if not isinstance(method, str):
-        return method
-    if method != "binned":
-        raise UsageError(f"method is {method!r}", "use binned, or an estimator: offrank_papers.cmip_methods.Paper()")
-    return Binned()
 
 
 def _evidence(

@@ -14,9 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...errors import UsageError
 from ...log.batch import Floats, Integers
 from ._kernels import PER_CELL, informations
-from .base import GradedDocuments, Information, Progress, no_progress, permutation
+from .base import CmiMethod, GradedDocuments, Information, Progress, no_progress, permutation
 
 _AT_ONCE = 1 << 20
 """Documents that are permuted at once."""
@@ -66,6 +67,19 @@ class Binned:
         of_draws = (found[:, 0] @ shares).var(ddof=1) / draws if draws > 1 else 0.0
         error = float(np.sqrt(np.mean((halves - value) ** 2) + of_draws))
         return Information(value, error, values[0], totals[1:], value)
+
+
+def cmi_method(method: str | CmiMethod) -> CmiMethod:
+    """The estimator that is meant.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    if not isinstance(method, str):
+        return method
+    if method != "binned":
+        raise UsageError(f"method is {method!r}", "use binned, or an estimator: offrank_papers.cmip_methods.Paper()")
+    return Binned()
 
 
 def _ranked(documents: GradedDocuments) -> GradedDocuments:
