@@ -105,7 +105,7 @@ class AskedModels:
     cluster: str | None
 
 
-def selected(asked: AskedModels, how: Mapping[str, Any], **read: Any) -> Selected:
+def selected_clicks(asked: AskedModels, how: Mapping[str, Any], **read: Any) -> Selected:
     """Return the choice. how: relevance, seed and confidence of CMIP. read: executor and progress."""
     found, source = given_models.models(asked.model), arguments.source(asked.log, asked.columns)
     if asked.strategy is not None:

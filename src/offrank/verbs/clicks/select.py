@@ -74,4 +74,4 @@ def select_clicks(
     read: dict[str, Any] = {"executor": executor, "progress": progress}
     how: dict[str, Any] = {"relevance": relevance, "seed": seed_number(seed), "confidence": confidence}
     asked = selected_models.AskedModels(log, columns, model, logging, strategy, labels, by, grades_by, cluster)
-    return selected_models.selected(asked, how, **read)
+    return selected_models.selected_clicks(asked, how, **read)
