@@ -70,8 +70,7 @@ class TermsFold(Fold):
             for name, one in pair.drawn.items():
                 named[name] = terms_of(one, batch, self.logging, target).value
         if layout.ratio:
-            named[PER] = batch.numbers[PER]
-            self._divided(named)
+            self._divided(named, batch, every)
         if layout.arms is not None or layout.learnt:
             self._arms(named, batch)
         if layout.control is not None:
@@ -90,10 +89,14 @@ class TermsFold(Fold):
         codes = batch.dependent(self.clusters) | ({} if self.told is None else row_codes(batch, self.told))
         return self.sums.add(part, Sample(values.T, batch.row, codes, summed, groups))
 
-    def _divided(self, named: ByName) -> None:
+    def _divided(self, named: ByName, batch: LogBatch, found: Sequence[Terms]) -> None:
         """Fill the columns by whose sums those of an outcome are divided that is a ratio of two means."""
-        for pair in self.layout.pairs:
+        per = batch.numbers[PER]
+        named[PER] = per if per.ndim == 1 else per.sum(axis=1)
+        for pair, terms in zip(self.layout.pairs, found, strict=True):
             named[pair.per] = named[pair.weight] * named[PER]
+            if terms.weights is not None and terms.weights.weight.ndim > 1:
+                named[pair.per] = (terms.weights.weight * per).sum(axis=1)
 
     def _controlled(self, named: ByName, control: Floats) -> None:
         """Fill the columns of the control, and of what is multiplied by it."""
@@ -151,3 +154,6 @@ class TermsFold(Fold):
                 raise ValueError(f"{pair.estimator!r} has no weights of clicks")
             columns = named[pair.slot_value], named[pair.slot_weight]
             _kernels_slots.normalising(weights.weight, weights.control, batch.clicks, length, *columns)
+            if self.layout.ratio:
+                columns = named[pair.slot_per], np.zeros_like(columns[1])
+                _kernels_slots.normalising(weights.weight, weights.control, batch.numbers[PER], length, *columns)

@@ -74,8 +74,8 @@ def columns_without_moments(slotted: Sequence[bool]) -> NamedColumns:
 class TargetPair(NamedTuple):
     """A target and an estimator, their number among all pairs, and the names of their columns.
 
-    value, weight: of each row; per: the weight times what the outcome is divided by. slot_value, slot_weight: in each
-    block of slots. drawn: values by draws from the posterior of the estimator's model. parts: its further sums.
+    value, weight: of each row; per: the weight times what the outcome is divided by. slot_value, slot_weight, slot_per:
+    in each block of slots. drawn: values by draws from the posterior of the estimator's model. parts: its further sums.
     outcome: REWARD or CLICKS, which it estimates. weighted: how it weights the logged ones, and plain: without a bound;
     None where it does not.
     """
@@ -90,6 +90,7 @@ class TargetPair(NamedTuple):
     per: Name
     slot_value: Name
     slot_weight: Name
+    slot_per: Name
     drawn: Mapping[Name, Estimator]
     outcome: Name
     parts: Mapping[str, Name]
@@ -152,7 +153,8 @@ class Layout:
             value, weight = f"value {number}", f"weight {number}"
             draws = () if kind.model is None else estimator.drawn
             drawn: dict[Name, Estimator] = {f"{value} by draw {at}": one for at, one in enumerate(draws)}
-            names = value, weight, f"{PER} {number}", f"{value} in slots", f"{weight} in slots"
+            per, slots = f"{PER} {number}", "in slots"
+            names = value, weight, per, f"{value} {slots}", f"{weight} {slots}", f"{per} {slots}"
             parts = {part: f"{part} {number}" for part in estimator.parts} if estimator.parts else {}
             known = target, estimator, weighted, plain, number, *names, drawn, kind.outcome, parts
             pairs.append(TargetPair(*known))
@@ -171,6 +173,7 @@ class Layout:
         once += [] if self.control is None else self._of_control(self.controlled)
         slotted = self.slotted if self.per_slot else []
         blocks = [SLOTS, *(name for one in slotted for name in (one.slot_value, one.slot_weight))] if slotted else []
+        blocks += [one.slot_per for one in slotted] if self.ratio else []
         put("columns", NamedColumns(tuple(once), tuple(blocks)))
         clicked = tuple(one.weighted is not None and one.weighted.kind.outcome == "clicks" for one in pairs)
         put("summed", columns_without_moments(clicked))

@@ -1,15 +1,16 @@
-"""Outcomes beside the reward: another column with a number per impression, or a ratio of two means."""
+"""Outcomes beside the reward: another column of numbers, per impression or per item, or a ratio of two means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from ..errors import UsageError
+from ..errors import RowError, UsageError
 from ..findings.gate import Guardrail
 from ..language.from_text import split_name
+from ..log import rules
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import known_of_policies
@@ -25,15 +26,16 @@ _ROLES = ("clicks", "reward")
 
 @dataclass(frozen=True)
 class Outcome:
-    """An outcome beside the reward, weighed by the weights of whole slates.
+    """An outcome beside the reward.
 
     name: how it is called. column: whose mean per impression it is: of numbers, `clicks` or `reward`. per: the column
-    by whose mean that is divided; None where it is not.
+    by whose mean that is divided; None where it is not. lists: those of them with a number per item shown.
     """
 
     name: str
     column: str
     per: str | None = None
+    lists: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     @classmethod
     def of(cls, name: str, text: object) -> Outcome:
@@ -63,28 +65,44 @@ class Outcome:
     @property
     def needs(self) -> Needs:
         """The columns that it reads."""
-        columns = {self.column} | ({self.per} if self.per else set())
-        return Needs(frozenset(columns & {*_ROLES}), numbers=frozenset(columns - {*_ROLES}))
+        numbers = self.columns - {*_ROLES}
+        return Needs(self.columns & {*_ROLES}, numbers=numbers - self.lists, item_numbers=numbers & self.lists)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that it is made of."""
+        return frozenset(filter(None, (self.column, self.per)))
+
+    @property
+    def of_items(self) -> bool:
+        """Whether each item shown has its own, which is weighed as clicks are; sums over slates are weighed as one."""
+        return self.columns <= self.lists | {"clicks"}
+
+    def of_log(self, of_items: Callable[[str], bool]) -> Outcome:
+        """The same outcome of a log. of_items: whether a column of it has a number per item shown."""
+        return replace(self, lists=frozenset(filter(of_items, self.columns - {*_ROLES})))
 
     def weighed_by(self, estimator: Estimator) -> bool:
-        """Whether an estimator weighs it: one of whole slates without a model of the reward; a ratio, if it divides."""
+        """Whether an estimator weighs it, as one without a model of the reward or of clicks; a ratio, if it divides."""
         kind = estimator.kind
-        if kind.outcome != "reward" or kind.predicts or kind.preselected:
+        if kind.predicts or kind.preselected or (kind.outcome == "clicks" and (kind.model or not self.of_items)):
             return False
-        return self.per is None or kind.normalisation == "mean" or kind.weighs == "logged"
+        return self.per is None or kind.normalisation in ("mean", "slot") or kind.weighs == "logged"
 
     def beside(self, batch: LogBatch) -> LogBatch:
-        """The same impressions with this outcome as their reward, and no clicks; PER is a column of a ratio."""
-        per = {} if self.per is None else {PER: _numbers(batch, self.per)}
-        own = replace(batch, clicks=None, outcome=_numbers(batch, self.column), numbers={**batch.numbers, **per})
-        own.known.update(known_of_policies(batch))
-        return own
+        """The same impressions with this outcome as their clicks, or reward if not of items; PER is of a ratio."""
+        earned = self._numbers(batch, self.column)
+        clicks, reward = (earned, None) if self.of_items else (None, earned)
+        per = {} if self.per is None else {PER: self._numbers(batch, self.per)}
+        found = replace(batch, clicks=clicks, outcome=reward, numbers={**batch.numbers, **per})
+        found.known.update(known_of_policies(batch))
+        return found
 
-
-def _numbers(batch: LogBatch, column: str) -> Floats:
-    if column == "clicks":
-        return batch.click_sums.total
-    return batch.reward if column == "reward" else batch.numbers[column]
+    def _numbers(self, batch: LogBatch, column: str) -> Floats:
+        """[n] numbers of impressions, or [n, k] if it is of items."""
+        known: Any = {"clicks": batch.clicks, **batch.numbers}
+        found: Floats = batch.reward if column == "reward" else known[column]
+        return found if self.of_items or found.ndim == 1 else found.sum(axis=1)
 
 
 @dataclass(frozen=True)
@@ -95,9 +113,22 @@ class OutcomeFold(TermsFold):
 
     def add(self, part: Any, batch: LogBatch) -> Any:
         own = self.outcome.beside(batch)
+        if own.clicks is not None and any(one.estimator.kind.outcome == "clicks" for one in self.layout.pairs):
+            self._refuse_losses(own)
         found = super().add(part, own)
         own.known.clear()  # what it holds refers to it
         return found
+
+    def _refuse_losses(self, own: LogBatch) -> None:
+        """Raise if an item has a number below 0, which no estimator of clicks takes."""
+        for column, each in ((self.outcome.column, own.clicks), (self.outcome.per, own.numbers.get(PER))):
+            if each is not None and (below := (each < 0).any(axis=1)).any():
+                said, remedy = (
+                    "is below 0 for an item, and clicks are not",
+                    "ask estimators of whole slates alone: snips",
+                )
+                row = int(own.row[below.argmax()]) - own.base
+                raise RowError(own.file, row, str(column), rules.BAD_CLICKS.code, said, remedy)
 
 
 def outcomes_of(given: Outcomes | None) -> tuple[Outcome, ...]:
@@ -137,6 +168,15 @@ class Scorecard:
                 found, known = (*found, made), {**known, made.name: made.name}
         named = (known.get(one.outcome) or Outcome.of("", one.outcome).name for one in rails)
         return cls(found, tuple(replace(one, outcome=name) for one, name in zip(rails, named, strict=True)))
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The columns of the outcomes that have a number per item shown."""
+        return frozenset(name for one in self.outcomes for name in one.lists)
+
+    def of_log(self, of_items: Callable[[str], bool]) -> Scorecard:
+        """The same of a log. of_items: whether a column of it has a number per item shown."""
+        return replace(self, outcomes=tuple(one.of_log(of_items) for one in self.outcomes))
 
     @property
     def needs(self) -> Needs:

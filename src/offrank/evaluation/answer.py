@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..errors import NoOverlapError
@@ -17,6 +18,7 @@ from ..policies.base import Fits
 from ..policies.by import By
 from ..policies.fit import counts, fitted, parts_of
 from ..readers.log import period_of
+from ..readers.wide import per_item
 from ..running.executors import run
 from ..sums.base import Tee
 from .ab_test import OF_STATE
@@ -155,7 +157,9 @@ def pass_of_numbers(question: Question, source: Source, cache: RunCache) -> Pass
             families[repr(one)] = family(one, plan.trained.curve)
     known = question.by, plan.trained
     job = Pass(plan.targets, plan.logging, families, spec, *known, picks=picks, control=question.control)
-    return job if question.scorecard is None else replace(job, scorecard=question.scorecard)
+    if question.scorecard is None:
+        return job
+    return replace(job, scorecard=question.scorecard.of_log(partial(per_item, source)))
 
 
 def _learnt(plan: Plan, question: Question, source: Source, spec: IntervalSpec) -> Plan:

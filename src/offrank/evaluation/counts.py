@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import truediv
 from statistics import NormalDist
 from typing import Any
 
@@ -27,7 +28,7 @@ from ..language.assumptions import as_model, needs_curve
 from ..policies.base import Policy
 from ..policies.fit import counts
 from ..sums.estimate import FEW_EFFECTIVE, Caution, Design, Estimate, Interval
-from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, ratio, relative, with_control
+from ..sums.mean import Mean, Name, Products, adjusted, mean_by_block, mean_of_means, ratio, relative, with_control
 from ..sums.named_sums import ByName, Sums
 from .provenance import NOTHING, Provenance
 
@@ -337,12 +338,12 @@ class Counts:
             return at.estimator.mean(at, self.inference)  # type: ignore[attr-defined]
         if estimator.kind.normalisation == "control":
             found = with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
-        elif self.layout.ratio and estimator.kind.weighs != "logged":
-            found = ratio(at.value, at.per)
-        elif self.layout.ratio:
-            found = self.layout.logged(estimator)
         elif estimator.kind.normalisation == "slot":
             found = mean_by_block(at.slot_value, at.slot_weight, SLOTS, ROWS)
+            if self.layout.ratio:
+                found = mean_of_means(truediv, found, mean_by_block(at.slot_per, at.slot_weight, SLOTS, ROWS))
+        elif self.layout.ratio:
+            found = self.layout.logged(estimator) if estimator.kind.weighs == "logged" else ratio(at.value, at.per)
         else:
             found = ratio(at.value, ROWS if estimator.kind.normalisation is None else at.weight, tuple(at.drawn))
         if self.layout.control is None:

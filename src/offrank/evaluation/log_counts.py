@@ -109,7 +109,7 @@ class LogCounts:
         if designs:
             places = self.job.layout.places
             designs = tuple(designs[places[pair.target, pair.estimator].number] for pair in job.layout.pairs)
-        known = {**self.known, "facts": replace(self.known["facts"], rewards=True)}
+        known = {**self.known, "facts": replace(self.known["facts"], rewards=not outcome.of_items)}
         groups = terms["groups"].by_name if job.by else {}
         return LogCounts(
             job, terms["whole"], groups, known, designs, self.impressions, self.where, {}, None, self.copies

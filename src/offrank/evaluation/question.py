@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 else:  # needed where something is asked beside the reward
     outcomes = Later("..estimators.outcomes", __package__)
 
+PER_ITEM = "columns with a number per item"
+"""What the log told of the columns of outcomes, beside what was asked."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -189,6 +192,7 @@ class Question:
         """Make it again from what `to_dict` returns, of another log."""
         plan = planned(*(asked[name] for name in ("target", "logging", "estimators", "examination")))
         levels = (asked[name] for name in ("interval", "confidence", "cluster", "replicates", "seed"))
+        card = outcomes.Scorecard.of(asked["outcomes"], asked.get("guardrails")) if "outcomes" in asked else None
         return cls(
             log=log,
             plan=replace(plan, baseline=asked.get("baseline")),
@@ -196,9 +200,7 @@ class Question:
             by=asked["by"],
             control=asked["control"],
             totals=asked["totals"],
-            scorecard=outcomes.Scorecard.of(asked["outcomes"], asked.get("guardrails"))
-            if "outcomes" in asked
-            else None,
+            scorecard=card and card.of_log(asked.get(PER_ITEM, ()).__contains__),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from .ab_test import OF_STATE
 from .log_counts import LogCounts
 from .log_pass import Pass
 from .provenance import Provenance
-from .question import Question
+from .question import PER_ITEM, Question
 
 FORM = "evaluation"
 TOTALS = "totals"
@@ -183,7 +183,8 @@ def counted(job: Pass, question: Question, log: Source, path: str | PathLike[str
 
 def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -> State:
     """The state before anything was counted, from which the same pass can be made."""
-    asked = {**question.to_dict(), COLUMNS: list(job.spec.columns)}
+    items = {PER_ITEM: sorted(job.scorecard.lists)} if job.scorecard and job.scorecard.lists else {}
+    asked = {**question.to_dict(), COLUMNS: list(job.spec.columns), **items}
     files = files_of(log)
     paths = (log.describe(),) if files is None else files.paths
     period = period_of(log)

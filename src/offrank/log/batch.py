@@ -216,7 +216,8 @@ class LogBatch:
     outcome: [n] the logged `reward` column, or None where the log has clicks only.
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
-    numbers: name -> [n] columns with one number per impression. times: name -> [n] seconds since 1970, NaN for none.
+    numbers: name -> [n] columns with one number per impression, [n, k] with one per item shown.
+    times: name -> [n] seconds since 1970, NaN for none.
     skipped: rule -> number of rows (or clicks) left out while reading.
     dropped: [5] of these rows, those whose outcome is known, its sum and squares, and how many have one above 0; then
     those left out for their outcome.
@@ -271,7 +272,7 @@ class LogBatch:
             row=self.row[rows],
             labels={name: label.take(rows) for name, label in self.labels.items()},
             clusters={name: codes[rows] for name, codes in self.clusters.items()},
-            numbers={name: values[rows] for name, values in self.numbers.items()},
+            numbers={name: _cut(values[rows], slots) for name, values in self.numbers.items()},
             times={name: values[rows] for name, values in self.times.items()},
         )
 

@@ -22,7 +22,8 @@ class Needs:
     """The columns that a job needs; a source reads no others.
 
     roles: names from `schema.ROLES`. scores, rankings, keys, labels, clusters, numbers: the user's own column names,
-    numbers those with one number per impression, times those with a date or time.
+    numbers those with one number per impression, item_numbers those with one per item shown, times those with a date
+    or time.
     weights: the scores among them that must not be negative; positive: those that must be above 0. written:
     `role:column`, probabilities of the shown slates under another policy than the logging one
     (`propensity:new_propensity`). holes: whether the job supports ranks where nothing was shown, which are -1 inside
@@ -41,6 +42,7 @@ class Needs:
     written: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    item_numbers: frozenset[str] = frozenset()
     times: frozenset[str] = frozenset()
     holes: bool = False
     texts: bool = False

@@ -36,6 +36,7 @@ _BOUNDS = {
     "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST), (rules.TOO_LARGE_VALUE, 0.0, rules.MOST_VALUE)],
     "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST), _NOT_LARGE],
     "numbers": [(rules.BAD_NUMBER, -_LARGEST, _LARGEST), _NOT_LARGE],
+    "item_numbers": [(rules.BAD_NUMBER, -_LARGEST, _LARGEST), _NOT_LARGE],
     "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), (rules.TINY_INCLUSION, rules.LEAST_INCLUSION, 1.0)],
     "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
@@ -76,7 +77,9 @@ class Decoded:
         self.slots = located if self.ranks is None else self.ranks.spread(located)
         self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
         role_of = {name: name.partition(":")[0] for name in columns}
-        self.beside = {name: self._beside(name) for name, role in role_of.items() if role in ("clicks", "scores")}
+        self.beside = {
+            name: self._beside(name) for name, role in role_of.items() if role in ("clicks", "scores", "item_numbers")
+        }
         self.written = {name: self._written(name) for name, role in role_of.items() if role in WRITTEN}
         self.rankings = {name: self._ranking(f"rankings:{name}") for name in needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in needed.keys}
@@ -111,6 +114,9 @@ class Decoded:
             keys={name: np.ascontiguousarray(key[pick]) for name, key in self.keys.items()},
             features=self.features if self.features is None or rows is None else self.features.take(rows),
         )
+        numbers = {name: np.array(self.by_row[f"numbers:{name}"][pick]) for name in self.needed.numbers}
+        for name in self.needed.item_numbers:
+            numbers[name] = self.beside[f"item_numbers:{name}"].padded(slots, 0, np.float64, rows)
         return LogBatch(
             contexts,
             Shown(
@@ -127,7 +133,7 @@ class Decoded:
             self.piece.file,
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
-            {name: np.array(self.by_row[f"numbers:{name}"][pick]) for name in self.needed.numbers},
+            numbers,
             {name: flat.seconds(self._column(f"times:{name}"))[pick] for name in self.needed.times},
             texts=self.texts,
             listed="candidates" in self.columns,
@@ -143,8 +149,9 @@ class Decoded:
         """Keep the first slots of each slate and the values beside them; all candidates stay."""
         self.length = np.minimum(self.length, slots)
         self.slots = self.slots[:, :slots]
-        if "clicks" in self.beside:
-            self.beside["clicks"] = self.beside["clicks"].head(slots)
+        for name in self.beside:
+            if not name.startswith("scores:"):
+                self.beside[name] = self.beside[name].head(slots)
         self.written = {
             name: found.head(slots) if isinstance(found, Lists) else found for name, found in self.written.items()
         }
@@ -242,12 +249,9 @@ class Decoded:
         return replace(found, values=np.nan_to_num(found.values)) if self.clicks_as == "filled" else found
 
     def _by_row(self, name: str) -> Floats:
-        """Read a number per row; of a list beside the slate, the sum of those of the slots that are kept."""
+        """Read a number per row."""
         role, _, of = name.partition(":")
         column = conversions.yes_or_no(self._column(name)) if name == "reward" else self._column(name)
-        if role == "numbers" and pa.types.is_nested(column.type):
-            slots = self.slots.shape[1]
-            return self._beside(name).head(slots).padded(slots, 0, np.float64).sum(axis=1)
         found = (self._of_texts if column.type in flat.TEXTS else flat.numbers)(column, self.columns[name])
         bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
         self._bounded(found, None, self.columns[name], bounds)

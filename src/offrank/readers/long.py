@@ -25,7 +25,7 @@ from .composite_ids import joined_columns
 from .computed_columns import DerivedTable
 from .impressions import GatheredTable, Rows
 from .row_filter import refuse_shortened
-from .tables import FEW_ROWS, Piece, Table, TableOver, all_pieces, first_piece, unified_table
+from .tables import FEW_ROWS, FIRST_ROWS, Piece, Table, TableOver, all_pieces, few_rows, first_piece, unified_table
 from .unfolding.table import Reshaped
 from .wide import Gaps, TableLog, WideLog, outline, place
 
@@ -74,6 +74,13 @@ class LongLog(TableLog):
                 raise
             column = self.column(own[error.column])
             raise RowError(error.file, error.row, column, error.rule, error.detail, error.remedy, error.line) from None
+
+    def per_item(self, name: str) -> bool:
+        if name not in self.table.names:
+            return False
+        columns = self.column("impression"), name
+        (data,) = few_rows(self.table, columns, FIRST_ROWS).drop_null().combine_chunks().to_batches() or [None]
+        return data is not None and bool(Rows(Piece(data, "", np.arange(len(data))), columns[0]).differing(name).any())
 
     def select(self, needed: Needs) -> LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
@@ -158,7 +165,9 @@ class LongLog(TableLog):
         text += [self.column("click")] * (told.clicks_as == "items")
         numbers += [name for role in ("position", "click") if self._is_number(given.schema, name := self.column(role))]
         numbers = [name for name in numbers if name not in text]
-        kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings, *needed.numbers], pa.float64())
+        kinds = dict.fromkeys(
+            [*numbers, *needed.scores, *needed.rankings, *needed.numbers, *needed.item_numbers], pa.float64()
+        )
         return cast("Table", given.typed(kinds if given.kind == "json" else kinds | dict.fromkeys(text, pa.string())))
 
     def _is_number(self, schema: pa.Schema, name: str) -> bool:
@@ -370,7 +379,8 @@ class _WideTable(TableOver):
 
     @property
     def _by_position(self) -> set[str]:
-        """Return the columns that hold logged probabilities for each shown item."""
+        """Return the columns that hold logged probabilities, or other numbers, for each shown item."""
         others = (name.partition(":") for name in self.log.needed.written)
         own = {self.log.column("slot_propensity"), self.log.column("rank_propensity")}
-        return own | {column for role, _, column in others if role != "propensity"}
+        written = {column for role, _, column in others if role != "propensity"}
+        return own | written | self.log.needed.item_numbers

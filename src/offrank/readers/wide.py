@@ -18,18 +18,18 @@ from ..errors import ColumnError, LogError, OffrankError, UsageError
 from ..log import rules
 from ..log.batch import Integers, LogBatch
 from ..log.schema import GROUPING, WRITTEN, Columns
-from ..log.source import Engine, Needs, engine_of, stamp_of
+from ..log.source import Engine, Needs, Source, SourceOver, engine_of, stamp_of
 from ..wording import Option, Wording
 from . import flat
 from .column_sets import ASKED_FOR, told_of_all
-from .conversions import is_text
+from .conversions import is_json, is_text
 from .decode import Decoded, Duplicates
 from .description import Description
 from .files import Files
 from .json_text import BadCell
 from .names import CALLED, closeness, may_group
 from .parquet_orc_arrow import ParquetTable
-from .tables import Piece, Table, row_count, schema_of
+from .tables import Piece, Table, few_rows, row_count, schema_of
 from .unfolding import RankedTable, unfolded
 
 Invalid = Literal["raise", "skip"]
@@ -83,6 +83,10 @@ class TableLog:
     def stamp(self) -> Mapping[str, Any] | None:
         return stamp_of(self.stored)
 
+    def per_item(self, name: str) -> bool:
+        """Whether a column has a number for each item shown, as the first rows tell."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, repr=False)
 class WideLog(TableLog):
@@ -122,6 +126,12 @@ class WideLog(TableLog):
         if columns & self.texts or (self.texts and any("." in name for name in absent)):  # of an object in a text
             return self.looked_at().has(needed)
         return not absent
+
+    def per_item(self, name: str) -> bool:
+        if name not in self.table.names:
+            return False
+        found = few_rows(self.table, (name,)).column(name).combine_chunks()
+        return pa.types.is_nested(found.type) or is_json(found)
 
     def select(self, needed: Needs) -> WideLog:
         table = self.stored.needing(needed) if isinstance(self.stored, RankedTable) else self.stored
@@ -171,7 +181,7 @@ class WideLog(TableLog):
             held = next((one for one in (role, *WRITTEN[role]) if one in there), role)
             chosen[held] = named.get(held, held)
         chosen |= {name: name.partition(":")[2] for name in sorted(self.needed.written)}
-        for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers", "times"):
+        for kind in ("scores", "rankings", "keys", "labels", "clusters", "numbers", "item_numbers", "times"):
             own = {**self.description.groups, **named} if kind == "clusters" else named
             for name in sorted(getattr(self.needed, kind)):
                 chosen[f"{kind}:{name}"] = own.get(name, name) if name in GROUPING else name
@@ -267,6 +277,13 @@ def lacks_candidates(log: Any) -> bool:
     if not isinstance(log, WideLog) or "candidates" in log.stored.names:
         return False
     return any(closeness("candidates", name) >= CALLED for name in log.stored.names)
+
+
+def per_item(source: Source, name: str) -> bool:
+    """Whether a column of a log has a number for each item shown; a source of batches has none."""
+    while isinstance(source, SourceOver):
+        source = source.source
+    return isinstance(source, TableLog) and source.per_item(name)
 
 
 def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:

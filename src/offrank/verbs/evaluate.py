@@ -67,8 +67,8 @@ def evaluate(
             the user's past rate. Takes from each estimate, and from the difference of means, what the column tells of
             the reward; not from estimators whose weights are cut off or come from a model.
         outcomes: Decide another outcome too: revenue, NAME=COLUMN, or a ratio of means, 'orders / clicks'. Columns
-            with a number per impression, `clicks` or `reward`; in Python one, several, or a dict. Estimators of whole
-            slates weigh them; a ratio, those that divide by their weights.
+            with a number per impression or per item, `clicks` or `reward`; in Python one, several, or a dict. What has
+            no number per item is weighed by estimators of whole slates; a ratio, by those that divide by their weights.
         guardrails: Veto a ranking whose outcome may change by more than this: 'revenue > -1%', 'refunds < 2%'. Of the
             mean that is compared with, or in its own units: 'revenue > -0.1 units'. All of them hold together at the
             level of the intervals.
