@@ -32,7 +32,7 @@ def _qrels(rows: list[Graded], _: Judgements, __: str) -> str:
         for kind, name in (("query", query), ("item", item)):
             if len(name.split()) != 1 or name != name.strip():
                 raise UsageError(
-                    f"qrels separate words by spaces, so that the {kind} {name!r} cannot be told from two",
+                    f"qrels separate words by spaces, so that the {kind} {name!r} would be read as two",
                     "write .json, .csv or .parquet; or learn the model from a log with ids for texts",
                 )
     return "".join(f"{query} 0 {item} {grade}\n" for query, item, grade in rows)
