@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +158,24 @@ def test_inspect_proposes_the_comparison(kind: str, tmp_path: Path) -> None:
     said = call(*words[1:])
     assert said.exit_code in (0, 3)
     assert "Interleaving" in said.stdout
+
+
+@pytest.mark.parametrize("unit", ["user", None])
+def test_days_have_the_credit_of_the_whole_log(unit: str | None, tmp_path: Path) -> None:
+    log, days = log_of(CLEAR, 300), (slice(0, 101), slice(101, 300))  # users span days
+    if unit is None:
+        log = log.drop_columns(["user"])
+    for day, rows in enumerate(days):
+        pq.write_table(log.take([*range(300)][rows]), tmp_path / f"{day}.parquet")
+        offrank.compare(
+            str(tmp_path / f"{day}.parquet"), RANKERS, LOGGING, state=tmp_path / f"{day}.state", cluster=unit
+        )
+    whole = offrank.compare(log, RANKERS, LOGGING, cluster=unit).metadata.credit
+    merged = offrank.merge(str(tmp_path / "*.state"), state=tmp_path / "all.state")
+    for found in (merged, offrank.merge(tmp_path / "all.state")):
+        credit = found.metadata.credit
+        assert credit is not None
+        assert asdict(credit) == pytest.approx(asdict(whole), rel=1e-12)
+        assert credit.more + credit.even + credit.fewer == pytest.approx(60 if unit else 300)
+        assert found.metadata.left_out == "a state holds sums of rows, and no model that two logs could share"
+    assert offrank.evaluate(log, RANKERS, LOGGING, state=tmp_path / "one.state").metadata.credit is None

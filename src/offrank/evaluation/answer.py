@@ -131,7 +131,9 @@ def pass_of(question: Question, source: Source, cache: RunCache) -> Pass:
         job = replace(job, totals=question.totals)
     if job.compares and job.layout.arms is not None:
         job = _with_history(question, job, job.layout.arms, source)
-    if job.compares and job.logging.confirmed.merges and question.state is None:
+    if job.compares and job.logging.confirmed.merges:
+        if question.state is not None:
+            return replace(job, no_history=OF_STATE).referenced(source)
         rankers = history.MergedRankers.of(job.logging.confirmed.merges, [*job.targets.values()], source)
         learnt = history.learnt_history(rankers, source, question.executor, question.progress)
         job = replace(job, history=learnt.found, no_history=learnt.left_out)

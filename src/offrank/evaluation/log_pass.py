@@ -34,7 +34,7 @@ from ..sums.base import Tee
 from ..sums.clusters import BUCKETS, BUCKETS_OF_A_GROUP
 from ..sums.group_by import GroupBy, Grouping, by_column
 from ..sums.histogram import Histogram, HistogramFold
-from ..sums.largest import LargestFold
+from ..sums.largest import MOST_LARGEST, LargestFold
 from ..sums.mean import Products, controlled_products
 from .candidates import Pick, Rows, compared, contradicted, of_references, references, requested, selected
 from .counts import Counts
@@ -302,7 +302,7 @@ def requested_estimates(rows: Mapping[str, Rows]) -> Estimates:
 
 
 def sums_fold(
-    spec: IntervalSpec, layout: Layout, products: Products = (), buckets: int = BUCKETS, keep: int = 1024
+    spec: IntervalSpec, layout: Layout, products: Products = (), buckets: int = BUCKETS, keep: int = MOST_LARGEST
 ) -> Tee:
     """Return the fold of the sums of the estimates. buckets: of clusters. keep: how many of the largest rows."""
     columns, pairs = layout.columns, layout.pairs

@@ -130,8 +130,9 @@ def pass_of_state(question: Question, learnt: Fingerprint | None) -> Pass:
     families = {repr(one): family(one, curve) for one in plan.estimators}
     job = Pass(plan.targets, plan.logging, families, spec, question.by, Provenance(curve, learnt))
     job = replace(job, totals=question.totals, control=question.control, scorecard=question.scorecard)
-    known = plan.baseline is not None and job.layout.tells_lists
-    return replace(job, no_history=OF_STATE if known else None).referenced(question.source)
+    compares = plan.baseline is not None
+    known = compares and (job.layout.tells_lists or job.logging.confirmed.merges)
+    return replace(job, compares=compares, no_history=OF_STATE if known else None).referenced(question.source)
 
 
 def refuse_learnt(question: Question) -> None:

@@ -10,6 +10,8 @@ from ..log.batch import Floats
 from . import _kernels
 from .base import Fold, Sample
 
+MOST_LARGEST = 1024
+"""How many of the largest weights and rewards of a log are kept."""
 _ROOM = 4
 """Values that are collected before the largest of them are selected, as a multiple of those kept."""
 
@@ -30,7 +32,7 @@ class LargestFold(Fold):
     """Keeps the `keep` largest values of the chosen columns. absolute: whether the signs do not count."""
 
     columns: tuple[int, ...]
-    keep: int = 1024
+    keep: int = MOST_LARGEST
     absolute: bool = False
 
     def add(self, part: Largest | None, batch: Sample) -> Largest:

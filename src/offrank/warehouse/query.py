@@ -13,9 +13,8 @@ from typing import Any
 
 from ..errors import UsageError, optional
 from ..sums.clusters import BUCKETS
+from ..sums.largest import MOST_LARGEST
 
-MOST_LARGEST = 1024
-"""How many of the largest weights and rewards the table has."""
 KIND = "offrank sums, 1"
 """What the question is called in the first row: with the version of the table."""
 SUMS = "sums"

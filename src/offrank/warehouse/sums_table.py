@@ -35,11 +35,11 @@ from ..policies.balanced import CountedShares
 from ..policies.fit import replaced
 from ..readers.by_file import without_rows
 from ..sums.clusters import BUCKETS, ClusterSums
-from ..sums.largest import Largest
+from ..sums.largest import MOST_LARGEST, Largest
 from ..sums.mean import Name
 from ..sums.moments import Moments
 from ..sums.named_sums import ByName
-from .query import BROKEN, KIND, MOST_LARGEST, SUMS
+from .query import BROKEN, KIND, SUMS
 from .question_sums import Product, columns_as_products, refuse_other_intervals
 
 _PARQUET = (".parquet", ".pq")
