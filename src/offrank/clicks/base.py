@@ -29,6 +29,7 @@ class Role(Enum):
     - RANK: [k] any other probability of each rank, such as a click rate.
     - RANK_AND_LAST_CLICK: [k (k + 1) / 2] a probability of each rank and last click above it, see `browsing_cell`.
     - SHARED: [any] probabilities that all sessions share.
+    - NUMBERS: [...] any other numbers that all sessions share, taken as known, such as the coefficients of a curve.
     - PRIOR: [..., 2] the Beta priors (a, b) of the table that it is named after.
     - REGRESSION: [p + 2] how the priors of documents depend on covariates, see `PriorRegression`.
     - QUERY: [d + 1] the row of the queries' embeddings that a document belongs to, as numbers.
@@ -42,6 +43,7 @@ class Role(Enum):
     CONTEXT_AND_RANK = "context and rank"
     RANK_AND_LAST_CLICK = "rank and last click"
     SHARED = "shared"
+    NUMBERS = "numbers"
     PRIOR = "prior"
     REGRESSION = "regression"
     QUERY = "query"
@@ -61,7 +63,7 @@ class Role(Enum):
     @property
     def is_probability(self) -> bool:
         """Whether entries are from 0 to 1."""
-        return self not in (Role.PRIOR, Role.REGRESSION, Role.QUERY, Role.EMBEDDING, Role.WEIGHTS)
+        return self not in (Role.NUMBERS, Role.PRIOR, Role.REGRESSION, Role.QUERY, Role.EMBEDDING, Role.WEIGHTS)
 
 
 CERTAIN = 1e9
@@ -74,6 +76,7 @@ _DIMENSIONS = {
     Role.DOCUMENT_AND_RANK: 2,
     Role.CONTEXT_AND_RANK: 2,
     Role.EMBEDDING: 2,
+    Role.NUMBERS: None,
     Role.PRIOR: None,
     Role.WEIGHTS: None,
 }

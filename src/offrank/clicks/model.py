@@ -266,6 +266,10 @@ def _check_learnt(model: ClickModel, learnt: FitResult, documents: int) -> None:
         raise UsageError(
             f"{model!r} did not learn the tables of its roles: {error}", "correct learn or roles"
         ) from error
+    if numbers := [name for name in learnt.strength if not model.roles()[name].is_probability]:
+        raise UsageError(
+            f"{model!r}: {numbers[0]} has a strength, as only probabilities have", "correct learn or roles"
+        )
     model.relevance(learnt.parameters, np.array([-1]))
 
 

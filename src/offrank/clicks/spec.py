@@ -69,7 +69,8 @@ class ModelSpec(ABC):
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is examined, whatever is shown; None where no table is that.
 
-        By value of a context, it is that of an unknown value.
+        By value of a context, it is that of an unknown value. A model whose curve is a function of other tables returns
+        it by a method of its own.
         """
         for name, role in self.roles().items():
             if role is Role.EXAMINATION or (role is Role.RANK and name == "examination"):

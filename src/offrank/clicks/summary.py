@@ -21,7 +21,7 @@ from .sessions import Tally
 
 _LONGEST = 20
 """Largest number of entries, or ranks, of a table that is shown."""
-_CURVES = (Role.EXAMINATION, Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
+_CURVES = (Role.EXAMINATION, Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED, Role.NUMBERS)
 """Roles of the tables that are shown entry by entry."""
 
 Ends = Callable[[str], tuple[Floats, Floats]]

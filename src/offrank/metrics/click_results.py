@@ -49,7 +49,7 @@ class ClickFit(Delivered):
         """Return a row per entry of each table by rank, and per parameter that all sessions share."""
         learnt, rows = self.fitted.learnt, list[dict[str, Any]]()
         for name, role in self.fitted.model.roles().items():
-            if role is Role.SHARED or role.by_rank:
+            if role in (Role.SHARED, Role.NUMBERS) or role.by_rank:
                 table = learnt.parameters[name]
                 none = np.full(table.shape, np.nan)
                 ends = self.fitted.interval(name, self.confidence) if name in learnt.strength else (none, none)
