@@ -12,6 +12,7 @@ import re
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from pathlib import Path
@@ -21,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...errors import LogError, UsageError
+from ...errors import LogError, OffrankError, UsageError
 from ...language.registry import Registry
 from ...language.spelling import spell
 from .. import flat
@@ -31,8 +32,9 @@ from ..description import Description, Layout
 from ..joining import OUTSIDE, ClicksBeside, ItemKeys, KeptRows
 from ..long import LongLog
 from ..opening import Beginning, open_table
-from ..tables import Piece, Table, TableOver, first_piece, once_only, refuse_lacking
+from ..tables import Piece, Table, TableOver, first_piece, first_pieces, once_only, refuse_lacking
 from ..unfolding import unfolded
+from ..unfolding.table import Reshaped
 from ..wide import Gaps, Invalid, WideLog
 
 Recogniser = Callable[[Beginning], Mapping[str, Any] | None]
@@ -83,7 +85,11 @@ class Reader:
     def __call__(self, path: Any = None, **options: Any) -> Any:
         """Return the log at a path, or this reader with these options."""
         if path is not None:
-            return self.read(path, **{**self.options, **options})
+            if self.__module__.startswith("offrank."):
+                return self.read(path, **{**self.options, **options})
+            told = str(path.source if isinstance(path, Beginning) else path), self.__name__
+            with _told(*told):
+                return _telling(self.read(path, **{**self.options, **options}), *told)
         self.__signature__.bind(**options)
         kinds: dict[str, Any] = {"general": self.general, "of_tables": self.of_tables}
         return Reader(self.read, {**self.options, **options}, self.layout, **kinds)
@@ -106,6 +112,52 @@ class Reader:
     def __repr__(self) -> str:
         words = ", ".join(f"{name}={spell(value)}" for name, value in self.options.items())
         return f"{self.__name__}({words})" if words else self.__name__
+
+
+@contextmanager
+def _told(where: str, reader: str) -> Iterator[None]:
+    """Raise whatever a reader of another package raises as one error, with where it read."""
+    try:
+        yield
+    except OffrankError:
+        raise
+    except Exception as error:
+        said = f"{where}: the reader {reader} ended with {type(error).__name__}: {error}".partition("\n")[0]
+        raise LogError(said, "correct the reader, or what it reads") from error
+
+
+def _telling(read: Any, where: str, reader: str) -> WideLog | LongLog:
+    """Return what a reader of another package returned: a log that tells where its rows cannot be read."""
+    if isinstance(read, WideLog | LongLog):
+        return replace(read, stored=_OwnTable.over(read.stored, where, reader))
+    raise UsageError(f"the reader {reader} returned {type(read).__name__}, not a log", "return what read_log returns")
+
+
+@dataclass(frozen=True)
+class _OwnTable(Reshaped):
+    """A table as a reader of another package reads it: batch by batch, perhaps in other processes.
+
+    where: what the reader was given.
+    """
+
+    table: Table
+    where: str
+    reader: str
+
+    @classmethod
+    def over(cls, table: Any, where: str, reader: str) -> Table:
+        """Wrap a table, within those that are made of it."""
+        inside = isinstance(table, Reshaped)
+        return replace(table, table=cls.over(table.table, where, reader)) if inside else cls(table, where, reader)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        with _told(f"{self.where}, part {part} (the first is 0)", self.reader):
+            yield from self.table.pieces(part, columns)
+
+    def first(self, columns: tuple[str, ...], rows: int = 1) -> Iterator[Piece]:
+        """Yield its first rows; see `first_pieces`."""
+        with _told(self.where, self.reader):
+            yield from first_pieces(self.table, columns, rows)
 
 
 def _known(own: Collection[str], begins: str, beginning: Beginning) -> Mapping[str, Any] | None:
