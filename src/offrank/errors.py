@@ -157,7 +157,10 @@ class SupportError(OffrankError):
 
 
 class NoOverlapError(SupportError, KeyError):
-    """The target never shows what was logged, so the log says nothing about it."""
+    """The target never shows what was logged, so the log says nothing about it: every weight is zero, or below 1e-150.
+
+    Use an item-level estimator or a policy closer to the logged one, or log with more randomness.
+    """
 
     code = "no-overlap"
 
@@ -169,7 +172,10 @@ class NoDivisorError(NoOverlapError):
 
 
 class ImpossibleSlateError(SupportError):
-    """The logging policy gives probability zero to a slate that was logged."""
+    """The logging policy gives probability zero to a slate that was logged, so it did not draw it.
+
+    Check score column, temperature and candidates, or use the logged propensities.
+    """
 
     code = "impossible-slate"
 

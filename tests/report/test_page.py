@@ -78,9 +78,9 @@ def installed(monkeypatch: pytest.MonkeyPatch, *urls: str) -> None:
 def test_codes_link_to_the_documentation_that_the_package_names(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, "Source, https://example.org/code", "Documentation, https://example.org/docs")
     page = render(sample.result())
-    anchors = {*re.findall(r'href="https://example.org/docs/concepts/trust.html#([^"]+)"', page)}
+    anchors = {*re.findall(r'href="https://example.org/docs/reference/findings.html#([^"]+)"', page)}
     assert anchors == {"heavy-tail", "low-ess", "no-overlap"}
-    headings = Path(__file__).parents[2].joinpath("docs/concepts/trust.md").read_text(encoding="utf-8")
+    headings = Path(__file__).parents[2].joinpath("docs/reference/findings.md").read_text(encoding="utf-8")
     assert all(f"\n### {code}\n" in headings for code in anchors)
 
 

@@ -2,7 +2,7 @@
 
 A finding comes from a pure function of evidence (plain numbers about an estimate, a log, a click model). Its first
 line names the type of evidence; it returns how severe it is, what was measured and what to do. Its code never
-changes, and docs/concepts/trust.md explains it.
+changes, and docs/reference/findings.md, written by scripts/findings, explains it.
 """
 
 from .registry import (

@@ -122,6 +122,10 @@ def unfit(log: LogEvidence) -> bool:
 
 @finding("miscalibrated", "Shown items against the logging policy", unfit, cause="calibration", explains="mean weight")
 def miscalibrated(log: LogEvidence) -> Statement:
+    """Counts of what stood at the first ten ranks, of each item and of whole slates are held against the law.
+
+    A random sample of 8,192 rows is compared; rows are taken to be drawn independently of each other.
+    """
     assert log.fit is not None
     share = percent(log.apart / log.compared, 0) if log.apart else ""
     also = f" In {share} of the rows, the logged propensity differs from the policy's too." if log.apart else ""
@@ -165,6 +169,11 @@ def never_drawn(log: LogEvidence) -> bool:
 
 @finding("not-random", "Randomness of the slates", repeated, cause="randomness")
 def not_random(log: LogEvidence) -> Statement:
+    """Rows of one context should differ as often as the policy says: of a `query`, a `user`, or the same candidates.
+
+    Whole contexts are compared, at random, until they have 16,384 rows; copies of a row count once. Of a slate that is
+    drawn once for each user and then kept, keep one row of each user.
+    """
     repeats = log.repeats
     assert repeats is not None
     what = (
@@ -233,6 +242,7 @@ def shown_only(_: LogEvidence) -> Statement:
 
 @finding("duplicate-rows", "Rows written twice", lambda log: log.copies > 0, cause="rows")
 def duplicate_rows(log: LogEvidence) -> Statement:
+    """Of independent rows at most half of the counts of equal ones are even. Copies of 7 % of a log are found."""
     return warning(
         f"At least {percent(log.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
         "often than in independent impressions.",

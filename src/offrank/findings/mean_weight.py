@@ -45,6 +45,11 @@ def unlisted_candidates(found: LogEvidence | LawEvidence) -> Statement | None:
 
 @finding("mean-weight", "Mean weight", odd_mean, cause="mean weight")
 def mean_weight(found: Row) -> Statement | None:
+    """Weights average to 1 if propensities are right and every slate of the target could have been logged.
+
+    Above 1, propensities are too small, or of other slates; the same factor for all policies points to a constant
+    error. Below 1, slates have no support, propensities are too large, or the log is too short to show the tail.
+    """
     odd = odd_mean(found)
     if odd is None or sampled_twice(odd):
         return None

@@ -82,7 +82,7 @@ _NUMBERS: dict[Concerns, str] = {"level": "level", "change": "change", "both": "
 class Assumption:
     """An assumption that no check of the log can test."""
 
-    code: str  # stable, also of its paragraph in docs/concepts/trust.md
+    code: str  # stable, also of its paragraph in docs/reference/findings.md
     text: str  # a clause
     concerns: Concerns  # which number rests on it
     why: str  # what happens where it is wrong

@@ -351,6 +351,10 @@ def clicks_not_reward(_: Row) -> Statement:
 
 @finding("same-log", "Training rows", lambda found: found.share >= LEAST, cause="provenance")
 def same_log(found: TrainingEvidence) -> Statement:
+    """Policies and click models carry a fingerprint of the rows that they were learnt from.
+
+    So a copy is found under another name, format or order, and within a larger log; curves given as numbers are not.
+    """
     message = f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them better "
     message += "than new ones, so the estimate is too optimistic."
     if found.policy:

@@ -32,7 +32,7 @@ SKEWED = 0.7
 """Skewness of the sum of the rewards, with those that the log is too short to show: that of two equal rewards. Where it
 is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at least 94 of 100 logs of 1,000 rows
 (benchmarks/skewed_rewards.py)."""
-LARGE_DESIGN_EFFECT = 1.5
+LARGE_DESIGN_EFFECT = 1.5  # Variance by clusters over that of independent rows
 CHANCE = 0.01  # Share of logs of independent rows whose design effect triggers a warning
 FEW_CLUSTERS = 20  # Effective number of clusters
 VERY_FEW = 5
@@ -194,6 +194,11 @@ def heavy_tail(found: Row) -> Statement | None:
 
 @finding("hidden-mass", "Overlap of the policies", cause=("overlap", "tail"))
 def hidden_mass(found: Row) -> Statement | None:
+    """What the target shows at weights that a log of this length shows in fewer than five rows, or never.
+
+    Most such logs are too low, a few far too high. Intervals hold what it may earn: nothing, or twice as much as the
+    rest of the target does.
+    """
     share = (found.hidden or 0.0) + found.unsupported
     if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
         return None
@@ -256,6 +261,7 @@ def counted_propensities(_: Row) -> Statement:
 
 @finding("clustered", "Clusters", lambda found: (found.design_effect or 0.0) > LARGE_DESIGN_EFFECT, cause="dependence")
 def clustered(found: ClustersEvidence) -> Statement | None:
+    """The design effect is the variance by clusters over that of independent rows."""
     if found.column is None or not found.chosen:
         return None
     return note(
@@ -301,6 +307,7 @@ def most_by_chance(freedom: int) -> float:
 
 @finding("few-clusters", "Clusters", cause="dependence")
 def few_clusters(found: ClustersEvidence) -> Statement | None:
+    """The effective number is that of the degrees of freedom of the standard error, plus one."""
     worth = round(found.effective, 6)
     if found.column is None or not worth < FEW_CLUSTERS:
         return None
