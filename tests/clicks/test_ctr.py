@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank.clicks import DCTR, GCTR, RCTR, RDCTR, ClickModel
+from offrank.clicks import COEC, DCTR, GCTR, RCTR, RDCTR, ClickModel, Fitted
 from offrank.clicks.click_counts import ClickCounts
 from offrank.clicks.documents import SlateDocuments
 from tests.clicks.click_patterns import independent
@@ -59,6 +59,33 @@ def test_rdctr() -> None:
     assert model.relevance(learnt.parameters, np.array([0, 1, 2, -1])).tolist() == pytest.approx(expected)
 
 
+def test_coec() -> None:
+    cells = {(0, 0): (6, 4), (0, 1): (2, 1), (1, 0): (2, 1), (1, 1): (6, 1), (2, 1): (4, 0)}
+    document, cell = zip(*cells, strict=True)
+    shown, clicked = zip(*cells.values(), strict=True)
+    counts = ClickCounts(*map(np.array, (document, cell, shown, clicked)), documents=3, ranks=2)
+    high, low = (5 + 1) / (8 + 2), (2 + 1) / (12 + 2)
+    ratios = [5 / (6 * high + 2 * low), 2 / (2 * high + 6 * low), 0.0, 1.0]
+    model = COEC()
+    learnt = model.learn(counts).parameters
+    assert model.relevance(learnt, np.array([0, 1, 2, -1])).tolist() == pytest.approx(ratios)
+    slots = SlateDocuments(np.array([[0, -1], [1, 0], [2, 2]]), np.array([[True, True], [True, False], [True, True]]))
+    expected = [[high * ratios[0], low], [high * ratios[1], 0], [0.001, 0.001]]
+    assert model.law(learnt, slots).marginal().tolist() == [pytest.approx(row) for row in expected]
+
+
+def test_a_ratio_of_clicks_may_be_above_one_and_has_no_interval() -> None:
+    often = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}] * 9
+    fitted = COEC().fit([*often, *[{"query": "q", "slate": ["b", "a"], "clicks": [0, 1]}] * 3])
+    first, second = (9 + 1) / (12 + 2), (3 + 1) / (12 + 2)
+    found = fitted.judgements()
+    assert isinstance(fitted, Fitted)
+    assert found.relevance.tolist() == pytest.approx([12 / (9 * first + 3 * second), 0])
+    assert found.relevance[0] > 1
+    assert np.isnan([found.low, found.high, found.certainty]).all()
+    assert "doubtful-judgements" in [caution.code for caution in found.cautions]
+
+
 def test_relevance() -> None:
     documents = np.array([[0, 1], [2, -1]])
     rates = [[5 / 14, 3 / 9], [1 / 7, 1 / 4]]
@@ -70,7 +97,7 @@ def test_relevance() -> None:
         assert len(np.unique(found)) == 1
 
 
-EVERY = [GCTR(), RCTR(), DCTR(), RDCTR()]
+EVERY = [GCTR(), RCTR(), DCTR(), RDCTR(), COEC()]
 
 
 @pytest.mark.parametrize("model", EVERY, ids=repr)

@@ -51,7 +51,7 @@ OWN_LOG = {
 #: click model -> how it is spelled; None where learning draws, or takes sessions one after another
 CLICK_MODEL_SPELLINGS: Mapping[str, str | None] = {
     **{name: name for name in ("cascade", "ccm", "dbn", "dcm", "dctr", "gctr", "pbm", "rctr", "rdctr", "sdbn")},
-    **{name: name for name in ("trust", "ubm")},
+    **{name: name for name in ("coec", "trust", "ubm")},
     **dict.fromkeys(("cacm", "ncm")),  # of the reproductions, where a test has imported them
 }
 #: models whose common parameters are corrected by worlds that are drawn in the order of the documents' keys

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .model import of_documents as of_documents
     from .model import of_ranks as of_ranks
     from .pbm import PBM as PBM
+    from .rates import COEC as COEC
     from .rates import DCTR as DCTR
     from .rates import GCTR as GCTR
     from .rates import RCTR as RCTR

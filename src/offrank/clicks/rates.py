@@ -19,6 +19,8 @@ from .fit.uncertainty import Uncertainty, following, leading_and_own
 from .laws import ClickLaw, Independent
 from .model import CountModel, WithPrior, of_documents, of_ranks, rank_rates
 
+_LEAST = 1e-3
+"""The lowest probability of a click, as a document that was never clicked may be clicked."""
 _DOCUMENTS = 20_000
 """Evenly chosen documents that are enough for the prior of all."""
 
@@ -135,6 +137,43 @@ class DCTR(WithPrior):
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))
+
+
+@dataclass(frozen=True, repr=False)
+class COEC(CountModel):
+    """Clicks over expected clicks, which search engines judge documents by: a baseline.
+
+    Relevance is clicked[d] / sum_k shown[d, k] rate[k], with the click rates of the ranks: 1 for a document that is
+    clicked as often as others at its ranks. Good documents stand high and raise the rates there, so that it is too low
+    for them. There is no prior and no interval; `dctr` and `pbm` have both. Rates are posterior means under a uniform
+    prior; an unseen document has 1; probabilities of clicks are kept between .001 and .999.
+
+    Examples:
+        >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}]
+        >>> round(offrank.clicks.COEC().fit(rows).score(rows), 1) <= 0
+        True
+    """
+
+    name: ClassVar[str] = "coec"
+    learns_examination: ClassVar[bool] = False
+
+    def roles(self) -> Roles:
+        return {"least": Role.DOCUMENT, "rate": Role.RANK}
+
+    def learn(self, data: ClickCounts, *, say: Say = silent) -> FitResult:
+        rates, ratio = rank_rates(data), np.ones(data.documents + 1)
+        for part in data.parts():
+            expected = np.bincount(part.document, part.shown * rates[data.rank(part.cell)], part.documents)
+            ratio[part.rows] = part.by_document()[1] / expected
+        # Its rate at the rank that is clicked least is a probability, as no table's entry may be above 1.
+        return FitResult({"least": np.minimum(ratio * rates.min(), 1.0), "rate": rates})
+
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
+        expected = of_ranks(parameters["rate"], slots.shown.shape[1]) * self.relevance(parameters, slots.document)
+        return Independent(np.where(slots.shown, np.clip(expected, _LEAST, 1 - _LEAST), 0.0))
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        return np.asarray(parameters["least"][document] / parameters["rate"].min())
 
 
 @dataclass(frozen=True, repr=False)
