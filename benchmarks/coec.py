@@ -6,7 +6,7 @@ by w z + N(0, 1/4) + .3 Gumbel, z the attraction's normal score: `good` with w =
 Judges: raw click rates, clicks over expected clicks (`coec`, what search engines compute), and click models. Each
 number is the mean over queries of tau-b with the true attraction, over logs, with twice its standard error.
 
-    python benchmarks/coec.py [--logs 5] [--sessions 100000] [--write docs/how-to/clicks-and-judges.md]
+    python benchmarks/coec.py [--logs 3] [--sessions 40000] [--write docs/how-to/clicks-and-judges.md]
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def rows(logs: int, sessions: int) -> Iterator[str]:
 def main() -> None:
     """Print the table, or write it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", type=int, default=5)
-    parser.add_argument("--sessions", type=int, default=100_000)
+    parser.add_argument("--logs", type=int, default=3)
+    parser.add_argument("--sessions", type=int, default=40_000)
     parser.add_argument("--write", type=Path)
     asked = parser.parse_args()
     found = list(rows(asked.logs, asked.sessions))
