@@ -80,7 +80,7 @@ def test_an_error_is_told_with_where_it_read(how: Callable[[str], Any], said: st
         return how(path)
 
     with pytest.raises(OffrankError) as raised:
-        offrank.estimate("day.log", "uniform", "uniform", "snips", format=mine)
+        offrank.estimate(offrank.read_log("day.log", format=mine), "uniform", "uniform", "snips")
     assert raised.value.message == said.format("mine")
     assert isinstance(raised.value, LogError)
 
