@@ -67,6 +67,9 @@ canary: java ## The same with pre-releases of everything
 bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
 	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
 		echo "== $$script"; $(BIN)/python "$$script" || exit; \
+	done; \
+	for module in forms tables recipes trial; do \
+		echo "== $$module of strangers"; $(BIN)/python -m benchmarks.strangers.$$module || exit; \
 	done
 
 chromium:

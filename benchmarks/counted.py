@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from _page import generated
 from _worlds import lists, narrow, reranked
 from _worlds import table as table_of
-from selecting import Here
+from estimators import Here
 from side_by_side import measured, pyarrow_alone
 from side_by_side import write as write_slates
 

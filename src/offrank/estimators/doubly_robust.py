@@ -37,7 +37,7 @@ class DoublyRobust(ModelBased):
     to this.
 
     The interval needs no doubt of the model from another log: the residuals tell of its errors, and their variance
-    counts (benchmarks/direct_coverage.py).
+    counts (benchmarks/click_intervals.py direct).
 
     Parameters:
         model: as in `direct`. A click model must be learnt from another log.

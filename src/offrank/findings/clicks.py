@@ -21,13 +21,13 @@ LEAST_MOVING = 0.1
 worlds of `benchmarks/click_coverage.py` where intervals hold the truth in too few logs (0.05) and in enough (0.2)."""
 TRUST_ERROR = 0.42
 """Standard error of the logarithm of hit above which trust and attraction are not told apart, a factor of 1.5. Where
-hit is right to .15 on the average of logs, most logs are below (`benchmarks/click_sorted.py`)."""
+hit is right to .15 on the average of logs, most logs are below (`benchmarks/click_intervals.py trust`)."""
 BENT = 0.01
 """How far a prior that all documents share may move a continuation, before the order of the documents matters."""
 MANY_UNSEEN = 0.2  # Share of the documents shown in the evaluation log
 MOST_UNSEEN = 0.5
 LOST = 0.01
-"""Nats a session: what a model may lose by chance, or by its priors, before it is said. `benchmarks/click_sparse.py`
+"""Nats a session: what a model may lose by chance, or by its priors, before it is said. `benchmarks/clicks.py sparse`
 prints what models lose."""
 CLEAR = 1.96  # Standard errors from which on the difference is no chance
 FEW_CLICKS = 30  # Number of clicks on documents that were also shown at other ranks

@@ -24,7 +24,7 @@ HARDLY_EVER = 100.0
 exceeds t n in at most one log of t (Markov's inequality)."""
 MANY_APART = 0.01  # Share of the impressions above which a few odd rows cannot be the cause
 FEW_ROWS = 50.0
-"""Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
+"""Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/healthy.py clusters)."""
 _ROUNDING = 1e-9
 
 

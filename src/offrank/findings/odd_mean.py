@@ -18,7 +18,7 @@ ODD_BY_MARKOV, IMPOSSIBLE_BY_MARKOV = 20.0, 100.0
 """Weights are >= 0 with expectation 1: the chance of a mean of t or more is at most 1 / t (Markov's inequality)."""
 REFUTED = 5e-4
 """Share of healthy logs whose logging policy some mean weight of the run refutes, at most (Bonferroni;
-benchmarks/false_alarms.py). As much again is left to what was shown, by `miscalibrated`."""
+benchmarks/healthy.py weights). As much again is left to what was shown, by `miscalibrated`."""
 WEIGHTINGS = 20
 """Weightings of a target that share these false alarms, however many are asked for: of a correction by those asked for,
 more of them would make a log right that fewer have refuted."""

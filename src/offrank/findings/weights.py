@@ -18,7 +18,7 @@ _TYPICAL = 0.8
 """Of the effective rows of this log, those that such logs have: with fewer, its own number is too high to be told."""
 SMALL_SHARE = 0.01  # Share of the impressions
 SEEN = 0.7
-"""Share of the standard error that the log's own rows show. The table of benchmarks/rare_rewards.py has what is sound
+"""Share of the standard error that the log's own rows show. The table of benchmarks/rewards.py rare has what is sound
 beside it, and how much of that holds."""
 _ENOUGH = 10.0  # Rewarded rows that tell their own error: with so many, one more changes it by 5 %
 _MOST = 1000  # More times as many rows are not worth a number
@@ -31,7 +31,7 @@ MOSTLY_HIDDEN = 0.2  # Share of the target's slates or items
 SKEWED = 0.7
 """Skewness of the sum of the rewards, with those that the log is too short to show: that of two equal rewards. Where it
 is less, 95 % intervals of lognormal rewards (sigma 2) hold the truth in at least 94 of 100 logs of 1,000 rows
-(benchmarks/skewed_rewards.py)."""
+(benchmarks/rewards.py skewed)."""
 LARGE_DESIGN_EFFECT = 1.5  # Variance by clusters over that of independent rows
 CHANCE = 0.01  # Share of logs of independent rows whose design effect triggers a warning
 FEW_CLUSTERS = 20  # Effective number of clusters

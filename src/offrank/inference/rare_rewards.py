@@ -22,7 +22,7 @@ _SMALL = 25
 HIDDEN = 1.0
 """Ratio of the hidden share to the relative standard error of such logs. Below it 95 % intervals of ips and
 rips covered the truth in 92 to 96 of 100 healthy logs, above it in 85 to 94, nearly all misses low
-(benchmarks/design.py)."""
+(benchmarks/intervals.py design)."""
 
 
 def hides(share: float, visible: float, effective_rewards: float) -> bool:

@@ -5,7 +5,7 @@ more of the error is allowed, and the interval holds exactly as often as before,
 2006; Yu and Hoff 2018). Where both agree it is up to 8 % shorter, where they differ up to 7 % longer, and from FAR
 standard errors of their contrast on it is the number's own. No such interval is shorter everywhere (Low 1997). The
 value moves towards the other one by at most MOVED standard errors, so that it is hardly worse where that one is wrong
-(Armstrong, Kline and Sun 2023). What both may do for any bias: benchmarks/uncertain_prior.py.
+(Armstrong, Kline and Sun 2023). What both may do for any bias: benchmarks/exact.py uncertain-prior.
 """
 
 from __future__ import annotations
