@@ -103,6 +103,8 @@ class Chain(CascadeSpec, FromFeatures, SessionModel):
         still = alone is not None
         there, priors = some.fit_jointly(there, priors, still=still)
         found = whole.climbed(there if some is whole else here, priors, still=still)
+        if some is whole and not priors:  # given ones: nothing has been learnt there
+            there = found.parameters
         del here  # of all documents: there is less in memory
         doubt = SharedUncertainty(whole, some, part, found.parameters, there, priors, alone)
         learnt = doubt.of(whole.learnt(found, priors, cautions, explained=self.columns is not None))
