@@ -17,6 +17,7 @@ from offrank.estimators.judged import tipping
 from offrank.findings import cautions_for
 from offrank.findings.row import JudgedEvidence
 from offrank.inference.clusters_and_level import IntervalSpec
+from offrank.log.hashing import hashed
 from offrank.policies import policy
 from offrank.reward_models.calibration import raked, rates_of, rising
 from offrank.reward_models.grades import Grades
@@ -90,6 +91,31 @@ def test_items_without_a_grade_are_bounded_or_said_to_be_alike() -> None:
     assert bounded.value == pytest.approx(whole.value - sum(lost) / QUERIES, rel=1e-6)
     assert bounded.high > whole.value > bounded.value
     assert alike.value == pytest.approx(whole.value, rel=1e-6)
+
+
+def test_what_a_click_stands_for_corrects_the_rates_of_other_queries() -> None:
+    # One slot and one grade: every number by hand, part by part. Items 0 and 1 are drawn by 2 to 1, item 2 never.
+    rng, count = np.random.default_rng(2), 12
+    attracts, wanted = rng.random((count, 3)), np.arange(count) % 3
+    old, new = (2.0, 1.0, 0.0), np.eye(3)[wanted]
+    here = World(
+        tuple(Situation(3, 1, {"old": old, "new": tuple(each)}, {}, {}) for each in new.tolist()),
+        lambda index, slate: [attracts[index, slate[0]]],
+    )
+    judged = [{"query": str(q), "item": str(100 * q + i), "grade": 1.0} for q in range(count) for i in range(3)]
+    # Half of the target's logged items stand in the log with the weight 1 / chance, each once in expectation.
+    clicks = np.where(wanted < 2, attracts[np.arange(count), wanted], 0.0)
+    logged, never = (wanted < 2) * 1.0, (wanted == 2) * 1.0
+    part = hashed(np.arange(count).view(np.uint64)) % np.uint64(5)
+    total = 0.0
+    for one in np.unique(part):
+        own, others = part == one, part != one
+        rate = clicks[others].sum() / logged[others].sum()
+        omega = never[others].sum() / logged[others].sum()
+        total += clicks[own].sum() + never[own].sum() * rate + omega * (clicks[own] - logged[own] * rate).sum()
+    found = value(judged, world=here)
+    controls = abs(found.value - total / count)
+    assert controls < 1e-9
 
 
 def test_rates_that_fall_are_pooled() -> None:
