@@ -31,7 +31,7 @@ VERBS = (
     offrank.select_estimators,
     offrank.measure,
 )
-OF_THE_RUN = {"log", "columns", "executor", "progress", "overwrite"}
+OF_THE_RUN = {"log", "columns", "format", "executor", "progress", "overwrite"}
 """Arguments that are no part of what is asked."""
 
 

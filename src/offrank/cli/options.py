@@ -116,8 +116,7 @@ written_options = with_options(
     option(
         "--format",
         use="log",
-        help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'; by default found "
-        "out from the contents.",
+        help="parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.",
     ),
     option(
         "--gaps",
@@ -171,8 +170,9 @@ checkpoint_options = with_options(
 
 
 def arguments(verb: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that are arguments of a verb in Python; by the columns LOG is opened already."""
-    return {name: options[name] for name in inspect.signature(verb).parameters if name in options and name != "columns"}
+    """Return the options that are arguments of a verb in Python; by columns and format LOG is open."""
+    own = options.keys() - {"columns", "format"}
+    return {name: options[name] for name in inspect.signature(verb).parameters if name in own}
 
 
 def source(log: str | list[str], options: dict[str, Any]) -> Any:

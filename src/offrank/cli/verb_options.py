@@ -37,7 +37,7 @@ from .spelled import ColumnType, SpelledType, names_of
 Own = Mapping[str, Mapping[str, Any] | None]
 """Name of a parameter -> settings of its option in one verb alone; None if it is no option."""
 ONE_TARGET: Own = {"target": {"multiple": False}}
-_GIVEN = {"log", "columns", "executor", "progress", "overwrite", "say"}
+_GIVEN = {"log", "columns", "format", "executor", "progress", "overwrite", "say"}
 """Parameters of all verbs: what the command line has other options for."""
 _USES = {
     "log": ("totals", "held_out"),

@@ -158,6 +158,7 @@ class Question:
     plan: Plan
     spec: IntervalSpec
     columns: Mapping[str, str] | None = None
+    format: Any = None
     executor: Executor | None = None
     progress: Progress | None = None
     by: str | None = None
@@ -185,7 +186,7 @@ class Question:
     @cached_property
     def source(self) -> Source:
         """The log, open."""
-        return opened(self.log, self.columns)
+        return opened(self.log, self.columns, self.format)
 
     @classmethod
     def from_dict(cls, asked: Mapping[str, Any], log: Any = None) -> Question:
@@ -233,4 +234,4 @@ class Question:
             asked["target"] = next(iter(asked["target"].values()))
         if (known := self.bounded_by) is not None:
             asked |= {"bounds": True, "reward_range": known.limits, "click_model": known.written}
-        return call(verb, written(self.log), {"columns": self.columns or None, **asked, **more})
+        return call(verb, written(self.log), {"columns": self.columns or None, "format": self.format, **asked, **more})

@@ -38,11 +38,12 @@ def measurements(
     spec: IntervalSpec | None = None,
     by: str | None = None,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Measurements:
     """Every metric of every model, in one pass over the log. spec: of the intervals; others as `offrank.measure`."""
-    source = opened(log, columns)
+    source = opened(log, columns, format)
     fold = ComparisonsFold(
         comparisons.metrics(metrics),
         (score,) if isinstance(score, str) else tuple(dict.fromkeys(score)),

@@ -69,6 +69,7 @@ def convert(
     path: str | os.PathLike[str],
     *,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     scores: Sequence[str] = (),
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -81,6 +82,7 @@ def convert(
             several times larger and many times faster to read, since it is memory-mapped. Written under another
             name first, so that no partial file remains.
         columns: role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         scores: in the long layout, the columns with a value per item; all others are per impression.
         overwrite: replace a file that is there.
         progress: called with (parts done, total parts).
@@ -100,7 +102,7 @@ def convert(
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not name a format", "use the suffix .parquet or .arrow")
-    given: Any = opened(log, columns)
+    given: Any = opened(log, columns, format)
     refuse_placed(given, "a log is converted")
     if getattr(given, "top_k", None) is not None:
         raise UsageError("only whole slates can be converted", Wording("set {} when reading them", Option("top_k")))

@@ -93,14 +93,20 @@ def read_log(
     return found
 
 
-def opened(log: Any, columns: Mapping[str, str] | None = None) -> Source:
-    """Return a log that is open already, or what `read_log` opens; raise a `UsageError` at columns of an open one."""
+def opened(
+    log: Any,
+    columns: Mapping[str, str] | None = None,
+    format: str | Reader | None = None,  # noqa: A002  as above
+) -> Source:
+    """Return a log that is open already, or what `read_log` opens; raise a `UsageError` where an open one is named."""
     if isinstance(log, str | Path) or not is_open(log):  # a name is none
-        return read_log(log, columns)
+        return read_log(log, columns, format=format)
     if columns:
         raise UsageError(
             "columns are named when a log is opened", Wording("use read_log(..., {})", ColumnNames(columns))
         )
+    if format is not None:
+        raise UsageError("a format is named when a log is opened", f"use read_log(..., format={str(format)!r})")
     source: Source = log
     return source
 

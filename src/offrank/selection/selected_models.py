@@ -96,6 +96,7 @@ class AskedModels:
 
     log: Any
     columns: Mapping[str, str] | None
+    format: Any
     model: given_models.Models
     logging: str | Policy
     strategy: str | None
@@ -107,7 +108,7 @@ class AskedModels:
 
 def selected_clicks(asked: AskedModels, how: Mapping[str, Any], **read: Any) -> Selected:
     """Return the choice. how: relevance, seed and confidence of CMIP. read: executor and progress."""
-    found, source = given_models.models(asked.model), arguments.source(asked.log, asked.columns)
+    found, source = given_models.models(asked.model), arguments.source(asked.log, asked.columns, asked.format)
     if asked.strategy is not None:
         strategy(asked.strategy)  # raises before anything is read
     ranks = ranking_policy(policy(asked.logging), source, read["executor"])

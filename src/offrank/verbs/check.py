@@ -22,6 +22,7 @@ def check(
     confidence: float = 0.99,
     totals: Mapping[str, float] | None = None,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -44,6 +45,7 @@ def check(
         totals: How many impressions there were: tests the rates in `inclusion`. In Python `{"clicked": 1200, "all":
             50000}`.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
 
@@ -58,10 +60,11 @@ def check(
         >>> offrank.check("offrank-demo/log.parquet", "plackett_luce(old_score)").trustworthy
         True
     """
-    source = arguments.source(log, columns)
+    source = arguments.source(log, columns, format)
     wanted, drawn = None if target is None else policies.policy(target), policies.policy(logging)
     level = clusters_and_level.IntervalSpec(confidence=confidence)
     known = from_text.impression_totals(totals)
     result = check_pass.check_log(source, drawn, wanted, level, known, executor, progress)
-    asked = {"columns": columns or None, "target": wanted, "logging": drawn, "totals": known, "confidence": confidence}
+    asked = {"columns": columns or None, "format": format, "target": wanted, "logging": drawn, "totals": known}
+    asked |= {"confidence": confidence}
     return result.with_facts(command=reproducibility.call(check, reproducibility.written(log), asked))

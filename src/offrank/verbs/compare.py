@@ -40,6 +40,7 @@ def compare(
     click_model: Any = None,
     baseline: str | Policy | None = None,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     executor: Executor | None = None,
     progress: Progress | None = None,
     overwrite: bool = False,
@@ -94,6 +95,7 @@ def compare(
         baseline: What TARGETs are compared with: one of them, by default the first; logged. "logged" is the default if
             there is only one.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
         overwrite: Replace a file at `state` that offrank did not write.
@@ -126,6 +128,7 @@ def compare(
         overwrite=overwrite,
         bounded_by=question.BoundsAsked.of(bounds, reward_range, click_model),
         columns=columns,
+        format=format,
         executor=executor,
         progress=progress,
         choose=choose_estimators,

@@ -11,6 +11,7 @@ from ..evaluation.result import Result
 from ..language import Say, silent
 from ..language.argument import seed_number
 from ..language.outputs import refuse_output
+from ..language.spelling import split
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report.document import Document, Section
@@ -22,17 +23,8 @@ from .check import check
 from .evaluate import evaluate
 
 TARGETS = {"better": Top("new_score"), "worse": Top("naive_score")}
-ESTIMATORS = (
-    "ips",
-    "snips",
-    "clip(snips, 200)",
-    "rips",
-    "snrips",
-    "ipm",
-    "snipm",
-    "interpol(window=1)",
-    "interpol(window=1, form=windowed)",
-    "pbm",
+ESTIMATORS = split(
+    "ips, snips, clip(snips, 200), rips, snrips, ipm, snipm, interpol(window=1), interpol(window=1, form=windowed), pbm"
 )
 
 

@@ -29,6 +29,7 @@ def estimate(
     by: str | None = None,
     control: str | None = None,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Numbers:
@@ -59,6 +60,7 @@ def estimate(
             the user's past rate. Takes from each estimate, and from the difference of means, what the column tells of
             the reward; not from estimators whose weights are cut off or come from a model.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
 
@@ -81,6 +83,7 @@ def estimate(
         by=by,
         control=control,
         columns=columns,
+        format=format,
         executor=executor,
         progress=progress,
         choose=choose_estimators,

@@ -39,6 +39,7 @@ def evaluate(
     reward_range: Sequence[float] | None = None,
     click_model: Any = None,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     executor: Executor | None = None,
     progress: Progress | None = None,
     overwrite: bool = False,
@@ -85,6 +86,7 @@ def evaluate(
         click_model: A fitted click model, or its file, for `bounds`: what it has not seen may be anything. pbm, trust,
             cascade, dcm, dbn or sdbn; one that was learnt from another log.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
         overwrite: Replace a file at `state` that offrank did not write.
@@ -114,6 +116,7 @@ def evaluate(
         overwrite=overwrite,
         bounded_by=question.BoundsAsked.of(bounds, reward_range, click_model),
         columns=columns,
+        format=format,
         executor=executor,
         progress=progress,
         choose=choose_estimators,

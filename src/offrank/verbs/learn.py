@@ -27,6 +27,7 @@ def learn(
     path: str | os.PathLike[str],
     *,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     logging: str | Policy = "logged",
     criterion: Criterion | None = None,
     split: By = "turn",
@@ -50,6 +51,7 @@ def learn(
             lambdamart (boosted trees). Or a spelling such as `sup(target=relevance)`.
         path: The file to write. Its suffix is `.npz`.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         logging: The policy that drew the log. By default it is known by its propensities.
         criterion: Choose settings by ips, snips, lower, pi (default of pi-opt) or ipm (of pl-rank). By default by
             `ips`; `lower` is the lower end of its interval, `pi` the pseudoinverse, `ipm` is by items at their ranks.
@@ -87,7 +89,7 @@ def learn(
     target = training.policy_file(path, bits)
     refuse_outputs(path, log=log, read=[logging], overwrite=overwrite)
     search = training.search_of(method, epochs, criterion, confidence, seed, labels)
-    source = arguments.source(log, columns)
+    source = arguments.source(log, columns, format)
     drawn, tested = fit.fitted(policies.policy(logging), source, executor), None
     job = training.Training(search, split, bits, interactions, labels, overwrite)
     trained = job.run(source, drawn, target, executor, progress, say)

@@ -27,6 +27,7 @@ def measure(
     seed: int = 0,
     by: str | None = None,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> MetricsReport:
@@ -50,6 +51,7 @@ def measure(
         seed: Seed of the bootstrap.
         by: A table per value of this column.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
 
@@ -74,6 +76,7 @@ def measure(
         spec=clusters_and_level.IntervalSpec(interval, confidence, cluster, replicates, seed),
         by=by,
         columns=columns,
+        format=format,
         executor=executor,
         progress=progress,
     )

@@ -25,6 +25,7 @@ def select_estimators(
     examination: Examination | None = None,
     cluster: str | None = "auto",
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> SelectedEstimators:
@@ -44,6 +45,7 @@ def select_estimators(
         cluster: Rows with the same value depend on each other; auto: query, user or session; none: independent rows.
             auto takes the one of them, with at least five values, that has the strongest dependence.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         executor: Where the log is read: any `concurrent.futures.Executor`; threads by default.
         progress: Called with (parts done, all parts) of the log, as they are read.
 
@@ -62,7 +64,7 @@ def select_estimators(
     """
     drawn, wanted = policies.policy(logging), arguments.only_policy(target)
     candidates, trained = arguments.candidate_estimators(estimators), arguments.examination(examination)
-    source = arguments.source(log, columns)
+    source = arguments.source(log, columns, format)
     choice = selector.selected_for(source, drawn, wanted, candidates, trained.curve, cluster, executor, progress)
     asked = {
         "target": wanted,
@@ -71,7 +73,8 @@ def select_estimators(
         "examination": trained.curve,
         "cluster": None if cluster == "none" else cluster,
     }
-    call = reproducibility.call(select_estimators, reproducibility.written(log), {"columns": columns or None, **asked})
+    opened = {"columns": columns or None, "format": format}
+    call = reproducibility.call(select_estimators, reproducibility.written(log), opened | asked)
     title = f"Which estimator for {wanted!r}?"
     facts = metadata.facts("estimator-selection", title, source, **plain_argument(asked), command=call)
     return selected_estimators.SelectedEstimators(choice, facts=facts)

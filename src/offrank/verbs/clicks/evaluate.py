@@ -19,6 +19,7 @@ def evaluate_clicks(
     model: Models,
     *,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     other: Any = None,
     labels: str | None = None,
     by: str | None = None,
@@ -35,6 +36,7 @@ def evaluate_clicks(
         model: A click model that `clicks fit` has written, or NAME=FILE. In Python fitted models, their files or
             simulated users: one, a list, or by name. Differences are to the first.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         other: A log of another policy, by the same users.
         labels: Grades beside the candidates (or the slate): nDCG. A column.
         by: The queries of the grades; by default those of the models. A column.
@@ -57,7 +59,7 @@ def evaluate_clicks(
         >>> round(judged.records()[1]["value"], 2)
         1.45
     """
-    found, source = given_models.predictors(model), arguments.source(log, columns)
+    found, source = given_models.predictors(model), arguments.source(log, columns, format)
     away = None if other is None else arguments.source(other)
     fold = None
     if labels is not None:

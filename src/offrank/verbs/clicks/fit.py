@@ -26,6 +26,7 @@ def fit_clicks(
     path: str | PathLike[str],
     *,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     by: str | None = "auto",
     confidence: float = 0.95,
     overwrite: bool = False,
@@ -40,6 +41,7 @@ def fit_clicks(
         model: pbm, ubm, dbn, ccm ... Or a `ClickModel`.
         path: The file to write. In JSON; packed, by a name that ends in `.npz`.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         by: The queries; auto: `query` where there is one; none: items alone. A column; None in Python. Otherwise a
             document is a pair of query and item.
         confidence: Level of the intervals. Between 0 and 1.
@@ -60,7 +62,7 @@ def fit_clicks(
         >>> [round(float(rank), 1) for rank in learnt.fitted.examination()]
         [1.0, 0.5, 0.3, 0.2]
     """
-    kind, source = click_model.click_model(model), arguments.source(log, columns)
+    kind, source = click_model.click_model(model), arguments.source(log, columns, format)
     interval_level(confidence)
     if not os.access(Path(path).parent, os.W_OK):
         raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "create it first")

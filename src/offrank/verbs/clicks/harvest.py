@@ -19,6 +19,7 @@ def harvest_clicks(
     method: Method = "all_pairs",
     *,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     by: str | None = "auto",
     weigh: Weigh = "views",
     confidence: float = 0.95,
@@ -34,6 +35,7 @@ def harvest_clicks(
         method: Compare every two ranks, each with the next, or each with the first. `all_pairs` does so by maximum
             likelihood; `adjacent_chain` and `pivot_one` use less of the log.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         by: The queries; auto: `query` where there is one; none: items alone. A column; None in Python. Otherwise a
             document is a pair of query and item.
         weigh: Weigh documents by their views, or all alike. The weight of a document shown n and n' times at two ranks
@@ -57,7 +59,7 @@ def harvest_clicks(
         >>> [round(row["value"], 1) for row in curve.records()]
         [1.0, 0.5, 0.3, 0.2]
     """
-    seed, source = seed_number(seed), arguments.source(log, columns)
+    seed, source = seed_number(seed), arguments.source(log, columns, format)
     given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
     how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
     found = harvesting.harvest(source, method, **how)

@@ -22,6 +22,7 @@ def predict_clicks(
     path: str | PathLike[str],
     *,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> PredictedClicks:
@@ -35,6 +36,7 @@ def predict_clicks(
         model: A click model that `clicks fit` has written. In Python also a fitted one.
         path: The file to write. `.parquet` or `.csv`.
         columns: Role -> the log's own name of that column, as `read_log` takes them.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         overwrite: Replace a file that is there.
         progress: Called with (parts done, all parts) of the log, as they are read.
 
@@ -52,7 +54,7 @@ def predict_clicks(
     frames.check_table_path(path)
     ((name, fitted),) = given_models.models([model]).items()
     refuse_outputs(path, log=log, read=[model], overwrite=overwrite)
-    source, total = arguments.source(log, columns), [0.0]
+    source, total = arguments.source(log, columns, format), [0.0]
 
     def summed() -> Iterator[pa.RecordBatch]:
         for batch in fitted.predictions(source, progress):

@@ -24,6 +24,7 @@ def select_clicks(
     logging: str | Policy = "logged",
     *,
     columns: Mapping[str, str] | None = None,
+    format: Any = None,  # noqa: A002  as in `read_log`
     strategy: str | None = None,
     relevance: Relevance = "draws",
     by: str | None = None,
@@ -44,6 +45,7 @@ def select_clicks(
         logging: The policy that drew the log. That from which the models were learnt: CMIP uses the policy's expected
             ranks; if it has none, the logged ranks.
         columns: As there.
+        format: parquet, arrow, csv, tsv, json or a reader: 'open_bandit(n_items=34)'; by default told by the contents.
         strategy: 'top-4 cmip, top-4 ppl: ndcg' ..., as published; by default all nine, among models that nothing
             convicts. One that is named chooses among all models. What convicts is a finding: `carries-policy`,
             `no-information`, `impossible-clicks`; where each is convicted, the choice is None.
@@ -73,5 +75,5 @@ def select_clicks(
     """
     read: dict[str, Any] = {"executor": executor, "progress": progress}
     how: dict[str, Any] = {"relevance": relevance, "seed": seed_number(seed), "confidence": confidence}
-    asked = selected_models.AskedModels(log, columns, model, logging, strategy, labels, by, grades_by, cluster)
+    asked = selected_models.AskedModels(log, columns, format, model, logging, strategy, labels, by, grades_by, cluster)
     return selected_models.selected_clicks(asked, how, **read)
