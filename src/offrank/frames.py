@@ -32,7 +32,7 @@ Record = Mapping[str, Any]
 Key = tuple[str, str]
 N = TypeVar("N")
 
-_SPANS = ("difference", "relative")
+_SPANS = ("difference", "relative", "a", "b", "favours_a", "favours_b")
 """Columns that hold a number with its interval, or None."""
 _NAMED = {"warnings": "code", "reasons": "code", "error": "code", "anchor": "estimator"}
 """Columns that hold records, and by what a table calls these."""

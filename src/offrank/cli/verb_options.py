@@ -31,7 +31,7 @@ from .options import (
     writable,
     written_options,
 )
-from .running import require, run_verb
+from .running import deliver, require, run_verb
 from .spelled import ColumnType, SpelledType, names_of
 
 Own = Mapping[str, Mapping[str, Any] | None]
@@ -162,6 +162,12 @@ class QuestionCommand(VerbCommand):
         """Ignore what a decorator gives: there is none."""
 
 
+def asked_for(context: click.Context) -> list[click.Parameter]:
+    """Return the options that were given, and the arguments."""
+    source = click.core.ParameterSource.COMMANDLINE
+    return [one for one in context.command.params if context.get_parameter_source(str(one.name)) is source]
+
+
 def _made_by(*options: Decorator) -> list[click.Parameter]:
     """Return the options that these decorators add to a command."""
 
@@ -200,13 +206,38 @@ def check(log: str | list[str], **options: Any) -> None:
     run_verb(offrank.check, log, options)
 
 
-@click.command(cls=QuestionCommand, verb="measure")
-def measure(log: str | list[str], **options: Any) -> None:
-    """Which model's SCORE agrees best with the clicks of LOG, whatever stood at the top?
+_QRELS = option(
+    "--qrels", metavar="FILE", help="Judgements; LOG are then two runs, A and B, and metrics nDCG@10, RR ..."
+)
+_MISSING = option(
+    "--missing",
+    type=click.Choice(["refuse", "zero"]),
+    help="Queries that one run lacks: refuse them, or count 0 there.  [default: refuse]",
+)
+_OF_RUNS = {"log", "qrels", "missing", "metrics", "confidence", "seed", "html", "title", "json", "strict", "quiet"}
+
+
+@click.command(cls=QuestionCommand, verb="measure", own={"score": {"required": False}}, more=(_QRELS, _MISSING))
+def measure(log: str | list[str], qrels: str | None, missing: str | None, **options: Any) -> None:
+    """Which model's SCORE agrees best with the clicks of LOG, or which of two runs with judgements?
 
     offrank measure log.parquet --score new_score --score old_score --logging 'plackett_luce(old_score)'
+
+    offrank measure a.run b.run --qrels judgements.csv -m nDCG@10 -m RR
     """
-    run_verb(offrank.measure, log, options)
+    if qrels is None:
+        if missing or not options["score"]:
+            raise UsageError("there is no model", "name at least one --score of a log, or the --qrels of two runs")
+        run_verb(offrank.measure, log, options)
+        return
+    given = {one.name: one.opts[0] for one in asked_for(click.get_current_context())}
+    if more := [flag for name, flag in given.items() if name not in {*_OF_RUNS, "overwrite"}]:
+        raise UsageError(f"{more[0]} is of a log, and --qrels compares two runs", f"omit {more[0]}")
+    if not isinstance(log, list) or len(log) != 2:
+        raise UsageError("--qrels compares two runs", "write offrank measure A B --qrels FILE")
+    known: dict[str, Any] = {name: options[name] for name in given if name in ("metrics", "confidence", "seed")}
+    known |= {} if missing is None else {"missing": missing}
+    deliver(offrank.measure_runs(log[0], log[1], qrels, **known), options)
 
 
 @click.command("estimators", cls=QuestionCommand, verb="select_estimators", own=ONE_TARGET)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..language.formatting import Span, percent
+from ..language.formatting import Span, percent, plural
 from ..sums.estimate import Interval
 from ..wording import Option
 from .registry import Statement, finding, note, serious, warning
 
 PERMUTABLE = 0.5  # Share of the documents that should be permutable
 FEW_COMPARISONS = 100.0  # Clicked impressions
+FEW_CHANGES = 10  # Queries that differ between two runs
+MOST_GRADERS = 20  # Each of whom has a list; of more, lists are drawn
+JUDGED_SHARE = 0.8  # Share of the items that one grader should have judged
 MOSTLY = 0.95  # Share of the clicks
 
 
@@ -46,6 +49,24 @@ class CmipEvidence:
     floor: tuple[Interval, Interval] | None = None  # value and direction of a right model
     points: bool = False  # whether the model has only point estimates of relevance, and no posterior
     counted: bool = False  # whether the mean rank in the log replaces the expected one
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsEvidence:
+    """The evidence about a metric of two runs, A and B."""
+
+    queries: int = 0
+    changed: int = FEW_CHANGES  # queries in which the runs differ
+    unjudged: tuple[float, float] = (0.0, 0.0)  # share of the items of each run that have no grade
+    bounds: tuple[float, float] = (0.0, 0.0)  # the difference if items without a grade favour A, and B
+    decided: bool = False  # whether the difference is clear
+    tied: int = 0  # queries with equal scores
+    drawn: int = 0  # of these, queries whose orders were drawn
+    graders: int = 1  # of items that several have judged
+    shared: float = 1.0  # share of the items that one of them has judged
+    ungraded: int = 0  # queries of a run without judgements
+    absent: int = 0  # judged queries that neither run has
+    zeros: int = 0  # queries that count as 0 in the run that lacks them
 
 
 @finding("few-documents", "Documents", lambda found: found.n < found.least, cause="measure")
@@ -199,4 +220,58 @@ def counted_propensities(found: ComparisonEvidence) -> Statement | None:
     return note(
         "The propensities were estimated by counting in the log itself, and the intervals do not include their error.",
         "Log the scores behind the slates, and use plackett_luce(scores).",
+    )
+
+
+@finding("few-changed-queries", "Queries", lambda found: 0 < found.changed < FEW_CHANGES, cause="measure")
+def few_changed_queries(found: RunsEvidence) -> Statement:
+    return warning(
+        f"The runs differ in {found.changed} of {plural(found.queries, 'query', 'queries')}: too few for an interval.",
+        "Judge more queries, or look at these one by one.",
+    )
+
+
+@finding("unjudged-items", "Judgements", lambda found: max(found.unjudged) > 0, cause="measure")
+def unjudged_items(found: RunsEvidence) -> Statement:
+    a, b = (percent(share, 1) for share in found.unjudged)
+    said = f"{a} of the items of A and {b} of those of B have no grade, and count as not relevant."
+    if found.decided and found.bounds[0] <= 0 <= found.bounds[1]:
+        return warning(f"{said} Grades for them could turn the decision.", "Judge these items first.")
+    return note(said, "Judge these items; the bounds say how much it could change.")
+
+
+@finding("tied-scores", "Ties", lambda found: found.tied, cause="measure")
+def tied_scores(found: RunsEvidence) -> Statement:
+    how = f", for {found.drawn:,} of them over drawn ones" if found.drawn else ""
+    return note(
+        f"Scores tie in {plural(found.tied, 'query', 'queries')}: the metric is the mean over all orders{how}.",
+        "Write scores with all their digits.",
+    )
+
+
+@finding("unmatched-queries", "Queries", lambda found: found.ungraded or found.absent, cause="measure")
+def unmatched_queries(found: RunsEvidence) -> Statement:
+    return note(
+        f"Left out: {plural(found.ungraded, 'query', 'queries')} without judgements, and {found.absent:,} judged that "
+        "neither run has.",
+        "Give the judgements of these runs.",
+    )
+
+
+@finding("missing-queries", "Queries", lambda found: found.zeros, cause="measure")
+def missing_queries(found: RunsEvidence) -> Statement:
+    return warning(
+        f"Of {plural(found.queries, 'query', 'queries')} {found.zeros:,} are in one run only, and 0 in the other.",
+        "Give runs of the same queries, unless the other found nothing.",
+    )
+
+
+@finding("partial-graders", "Graders", cause="measure")
+def partial_graders(found: RunsEvidence) -> Statement | None:
+    if found.graders <= MOST_GRADERS and found.shared >= JUDGED_SHARE:
+        return None
+    return note(
+        f"Each of {found.graders:,} graders judged {percent(found.shared, 0)} of the items on average; of the others, "
+        "grades are drawn. What all grades of one grader have in common is in the interval only in part.",
+        "Have few graders judge all items.",
     )

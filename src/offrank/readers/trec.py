@@ -61,7 +61,7 @@ def read_trec(run: str | Path, qrels: str | Path) -> TrecJudged:
     for query, document, grade in read_qrels(qrels):
         grades[query, document] = max(grade, 0.0)
     found: dict[str, dict[str, float]] = {}
-    for query, document, score in _read(run, 6, _RUN):
+    for query, document, score in read_run(run):
         if document in found.setdefault(query, {}):
             raise LogError(f"{run}: query {query!r} has document {document!r} twice", "give each document once")
         found[query][document] = score
@@ -94,6 +94,11 @@ def read_qrels(path: str | Path) -> Iterator[tuple[str, str, float]]:
     return _read(path, 4, _QRELS)
 
 
+def read_run(path: str | Path) -> Iterator[tuple[str, str, float]]:
+    """Yield query, document and score of each line of a run, plain or packed; raise as `read_qrels` does."""
+    return _read(path, 6, _RUN)
+
+
 def kind_of_trec(text: str) -> Literal["run", "qrels", ""]:
     """Return whether all lines of a text are those of a run or of judgments; empty if of neither."""
     read = [line for line in text.splitlines() if line.strip()]
@@ -105,7 +110,7 @@ def kind_of_trec(text: str) -> Literal["run", "qrels", ""]:
 
 def size_of_run(run: str | Path) -> tuple[int, int]:
     """Return how many queries a run has, and the longest list of documents; raise a `LogError` at another line."""
-    sizes = Counter(query for query, _, _ in _read(run, 6, _RUN))
+    sizes = Counter(query for query, _, _ in read_run(run))
     return len(sizes), max(sizes.values())
 
 

@@ -30,6 +30,7 @@ _VERBS = {
     "click-predictions": "clicks predict",
     "examination": "clicks harvest",
     "metrics": "measure",
+    "runs": "measure",
     "click-selection": "select clicks",
     "estimator-selection": "select estimators",
 }
@@ -49,6 +50,8 @@ def asked(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     how = " ".join(filter(None, [facts.get("interval"), "" if level is None else f"{100 * level:g} %"]))
     told = {
         "Log": known.get("source") and quote(str(known["source"])),
+        "Runs": facts.get("runs") and " and ".join(map(quote, facts["runs"])),
+        "Judgements": facts.get("qrels") and quote(str(facts["qrels"])),
         "Impressions": known.get("impressions") and f"{known['impressions']:,}",
         "Period": facts.get("period") and period(facts["period"]),
         "Judged on": facts.get("other") and quote(str(facts["other"])),
