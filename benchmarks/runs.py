@@ -16,9 +16,9 @@ import numpy as np
 from _page import generated
 
 from offrank.language.formatting import percent
-from offrank.metrics.run_scores import RunPair, means, measure_named
-from offrank.metrics.runs import interval_of
 from offrank.sums.estimate import Interval
+from offrank_lab.run_scores import RunPair, means, measure_named
+from offrank_lab.runs import interval_of
 
 POPULATION, ITEMS, SHOWN = 5_000, 30, 20
 METRICS, QUERIES = ("nDCG@10", "RR", "AP"), (20, 50, 200)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` has the same at run time
     from .findings.verdict import Verdict as Verdict
     from .inspection.result import Inspection as Inspection
     from .inspection.unread_table import UnreadTable as UnreadTable
-    from .metrics.runs import measure_runs as measure_runs
     from .policies.balanced import Balanced as Balanced
     from .policies.boosted import Boosted as Boosted
     from .policies.by import By as By

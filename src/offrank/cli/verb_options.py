@@ -17,6 +17,7 @@ import offrank
 from ..errors import UsageError
 from ..language import from_text
 from ..language.argument import first_sentence, interval_level, parameter_docs
+from ..language.extensions import FUNCTIONS, load_extension
 from ..language.spelling import split_all
 from .layout import VerbCommand, option
 from .options import (
@@ -237,7 +238,7 @@ def measure(log: str | list[str], qrels: str | None, missing: str | None, **opti
         raise UsageError("--qrels compares two runs", "write offrank measure A B --qrels FILE")
     known: dict[str, Any] = {name: options[name] for name in given if name in ("metrics", "confidence", "seed")}
     known |= {} if missing is None else {"missing": missing}
-    deliver(offrank.measure_runs(log[0], log[1], qrels, **known), options)
+    deliver(load_extension(FUNCTIONS, "measure_runs")(log[0], log[1], qrels, **known), options)
 
 
 @click.command("estimators", cls=QuestionCommand, verb="select_estimators", own=ONE_TARGET)

@@ -45,5 +45,5 @@ def load_extension(group: str, name: str) -> Any:
 
     for found in entry_points(group=group, name=name):
         return found.load()
-    package = ADVERTISED[name].package
+    package = "offrank-papers"
     raise MissingExtraError(f"{name} needs the package {package}, which is missing", pip_install(package=package))

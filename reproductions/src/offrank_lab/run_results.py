@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..frames import plain
-from ..language.formatting import Span, count, percent, plural, quote
-from ..report.document import Answer, Document, Figures, Section
-from ..report.facts import again
-from ..report.plots import Forest, ForestRow
-from ..report.printable import Delivered
-from ..sums.estimate import Caution, Interval
+from offrank.frames import plain
+from offrank.language.formatting import Span, count, percent, plural, quote
+from offrank.report.document import Answer, Document, Figures, Section
+from offrank.report.facts import again
+from offrank.report.plots import Forest, ForestRow
+from offrank.report.printable import Delivered
+from offrank.sums.estimate import Caution, Interval
 
 _HEADER = ("metric", "A", "B", "B minus A", "interval", "wins", "ties", "losses")
 _UNJUDGED = (

@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import offrank
 from offrank.cli import main
 from offrank.errors import ColumnError, LogError, MissingExtraError, SpellingError, UsageError
-from offrank.metrics.run_scores import RankedItems, RunPair, bounds, cutoff_of, means, measure_named, tied_means
-from offrank.metrics.runs import interval_of
 from offrank.sums.estimate import Interval
+from offrank_lab.run_scores import RankedItems, RunPair, bounds, cutoff_of, means, measure_named, tied_means
+from offrank_lab.runs import interval_of, measure_runs
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 ITEMS = [f"d{number}" for number in range(8)]
@@ -72,7 +71,7 @@ def test_equal_to_pytrec_eval(name: str, other: str) -> None:
             found.setdefault(row["query"], {})[row["item"]] = float(row["score"])
         each = pytrec_eval.RelevanceEvaluator(grades, {other}).evaluate(found)
         expected.append(np.array([each[query][other] for query in sorted(grades)]))
-    made = offrank.measure_runs(a, b, qrels, name)[name]
+    made = measure_runs(a, b, qrels, name)[name]
     change = expected[1] - expected[0]
     assert [made.a.value, made.b.value] == pytest.approx([one.mean() for one in expected])
     assert made.difference.value == pytest.approx(change.mean())
@@ -86,7 +85,7 @@ def test_equal_to_pytrec_eval(name: str, other: str) -> None:
 
 def test_by_hand() -> None:
     a, b = run_of(p="xyz", q="xyz", r="xyz"), run_of(p="zyx", q="xzy", r="yxz")
-    found = offrank.measure_runs(a, b, judged(p="x1", q="x1", r="y3"), ["RR", "nDCG@2"])
+    found = measure_runs(a, b, judged(p="x1", q="x1", r="y3"), ["RR", "nDCG@2"])
     reciprocal, ndcg = found["RR"], found["nDCG@2"]
     assert reciprocal.difference.value == pytest.approx((1 / 3 - 1 + 0 + 1 - 1 / 2) / 3)
     assert ndcg.difference.value == pytest.approx((-1 + 0 + 1 - 1 / math.log2(3)) / 3)
@@ -131,9 +130,9 @@ def test_orders_that_are_too_many_are_drawn() -> None:
 
 def test_the_order_in_the_file_changes_nothing_and_equal_runs_are_equal() -> None:
     a, b, qrels = drawn(np.random.default_rng(2), 6, scores=2)
-    first = offrank.measure_runs(a, b, qrels, ["nDCG@3", "AP"]).records()
-    assert offrank.measure_runs(a[::-1], b[::-1], qrels[::-1], ["nDCG@3", "AP"]).records() == first
-    same = offrank.measure_runs(a, a, qrels, "AP")["AP"]
+    first = measure_runs(a, b, qrels, ["nDCG@3", "AP"]).records()
+    assert measure_runs(a[::-1], b[::-1], qrels[::-1], ["nDCG@3", "AP"]).records() == first
+    same = measure_runs(a, a, qrels, "AP")["AP"]
     assert (same.difference.low, same.difference.high, same.ties) == (0, 0, 6)
 
 
@@ -184,7 +183,7 @@ def test_several_graders() -> None:
     a, b = run_of(**dict.fromkeys("opqrstuv", "xy")), run_of(**dict.fromkeys("opqrstuv", "yx"))
     each = {"anna": "x1y0", "bert": "x1y0", "carl": "x0y1"}
     rows = [row | {"grader": who} for who, text in each.items() for row in judged(**dict.fromkeys("opqrstuv", text))]
-    found = offrank.measure_runs(a, b, rows, "RR")["RR"]
+    found = measure_runs(a, b, rows, "RR")["RR"]
     # anna and bert: 1/2 - 1; carl: 1 - 1/2. All queries agree, so that the variance is that of three graders, / 3.
     assert found.difference.value == pytest.approx((-0.5 - 0.5 + 0.5) / 3)
     assert found.difference.standard_error == pytest.approx(np.std([-0.5, -0.5, 0.5], ddof=1) / math.sqrt(3))
@@ -209,7 +208,7 @@ def test_variance_over_queries_and_graders_by_hand() -> None:
 def test_many_graders_are_drawn() -> None:
     a, b, qrels = drawn(np.random.default_rng(3), 4)
     rows = [row | {"grader": f"g{at % 30}"} for row in qrels for at in range(30)]
-    found, one = (offrank.measure_runs(a, b, given, "nDCG@3")["nDCG@3"] for given in (rows, qrels))
+    found, one = (measure_runs(a, b, given, "nDCG@3")["nDCG@3"] for given in (rows, qrels))
     assert found.difference.value == pytest.approx(one.difference.value)
     assert found.difference.standard_error == pytest.approx(one.difference.standard_error)
     assert "partial-graders" in [one.code for one in found.warnings]
@@ -227,7 +226,7 @@ def test_many_graders_are_drawn() -> None:
     ],
 )
 def test_decision(low: float, high: float, decision: str) -> None:
-    found = offrank.measure_runs(run_of(q="xy", p="xy"), run_of(q="yx", p="xy"), judged(q="x1", p="y1"), "RR")["RR"]
+    found = measure_runs(run_of(q="xy", p="xy"), run_of(q="yx", p="xy"), judged(q="x1", p="y1"), "RR")["RR"]
     assert replace(found, difference=Interval(found.difference.value, low, high, 0.1)).decision == decision
 
 
@@ -238,13 +237,13 @@ def codes(found: Any) -> set[str]:
 def test_runs_of_different_queries() -> None:
     a, b, qrels = run_of(p="xy", q="yx", s="xy"), run_of(p="yx", r="xy", s="xy"), judged(p="x1", q="x1", r="y1", t="x1")
     with pytest.raises(LogError, match=r"different queries: 1 only in A \(q\) and 1 only in B \(r\)") as refused:
-        offrank.measure_runs(a, b, qrels, "RR")
+        measure_runs(a, b, qrels, "RR")
     assert 'missing="zero"' in str(refused.value)
-    found = offrank.measure_runs(a, b, qrels, "RR", missing="zero")
+    found = measure_runs(a, b, qrels, "RR", missing="zero")
     assert found.queries == 4  # t too, as in `trec_eval -c`
     assert found["RR"].difference.value == pytest.approx((1 / 2 - 1 + 0 - 1 / 2 + 1 / 2 - 0 + 0) / 4)
     assert {"missing-queries", "unmatched-queries"} <= codes(found)
-    same = offrank.measure_runs(a[:2], b[:2], qrels, "RR")
+    same = measure_runs(a[:2], b[:2], qrels, "RR")
     assert same.queries == 1
     assert "missing-queries" not in codes(same)
 
@@ -271,13 +270,13 @@ def test_runs_of_different_queries() -> None:
 )
 def test_refused(a: Any, qrels: Any, metric: str, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        offrank.measure_runs(a, run_of(q="yx"), qrels, metric)
+        measure_runs(a, run_of(q="yx"), qrels, metric)
 
 
 def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ir_measures", None)
     with pytest.raises(MissingExtraError, match="judgements"):
-        offrank.measure_runs(run_of(q="xy"), run_of(q="yx"), judged(q="x1"), "RR")
+        measure_runs(run_of(q="xy"), run_of(q="yx"), judged(q="x1"), "RR")
 
 
 @pytest.fixture
@@ -306,7 +305,7 @@ def test_command(files: Path) -> None:
     assert "Better: RR +" in done.output
     assert "A is a.run, B is b.run; 12 queries." in done.output
     assert "B minus A" in (files / "x.html").read_text()
-    frame = offrank.measure_runs(files / "a.run", files / "b.run", files / "qrels", ["RR", "nDCG@2"]).to_arrow()
+    frame = measure_runs(files / "a.run", files / "b.run", files / "qrels", ["RR", "nDCG@2"]).to_arrow()
     assert frame["difference_value"].to_pylist() == [row["difference"]["value"] for row in found["metrics"]]
 
 

@@ -13,25 +13,26 @@ from zlib import crc32
 
 import numpy as np
 
-from ..errors import ColumnError, LogError, RowError, UsageError
-from ..findings import cautions_for
-from ..findings.measure import MOST_GRADERS, RunsEvidence
-from ..inference.mean_intervals import Inference
-from ..language.argument import interval_level, seed_number
-from ..language.formatting import listing, plural
-from ..language.spelling import split_all
-from ..log.batch import Floats
-from ..readers.judgement_tables import judgement_table
-from ..readers.opening import Beginning
-from ..readers.trec import kind_of_trec, read_run
-from ..running.reproducibility import now, versions
-from ..sums.base import Sample
-from ..sums.clusters import Clusters
-from ..sums.estimate import Interval, student
-from ..sums.mean import ratio
-from ..sums.moments import MomentsFold
-from ..sums.named_sums import NamedColumns, Sums
-from ..wording import Option, Wording
+from offrank.errors import ColumnError, LogError, RowError, UsageError
+from offrank.findings import cautions_for
+from offrank.findings.measure import MOST_GRADERS, RunsEvidence
+from offrank.inference.mean_intervals import Inference
+from offrank.language.argument import interval_level, seed_number
+from offrank.language.formatting import listing, plural
+from offrank.language.spelling import split_all
+from offrank.log.batch import Floats
+from offrank.readers.judgement_tables import judgement_table
+from offrank.readers.opening import Beginning
+from offrank.readers.trec import kind_of_trec, read_run
+from offrank.running.reproducibility import now, versions
+from offrank.sums.base import Sample
+from offrank.sums.clusters import Clusters
+from offrank.sums.estimate import Interval, student
+from offrank.sums.mean import ratio
+from offrank.sums.moments import MomentsFold
+from offrank.sums.named_sums import NamedColumns, Sums
+from offrank.wording import Option, Wording
+
 from .run_results import RunMetric, RunsCompared
 from .run_scores import MOST_ORDERS, Grades, RunPair, Tied, bounds, cutoff_of, means, measure_named, read_places
 
@@ -80,7 +81,7 @@ def measure_runs(
         >>> good = [{"query": q, "item": i, "score": -n} for q in "abc" for n, i in enumerate("xyz")]
         >>> poor = [{"query": q, "item": i, "rank": n} for q in "abc" for n, i in enumerate("zyx")]
         >>> qrels = [{"query": q, "item": "x", "grade": 1} for q in "abc"]
-        >>> offrank.measure_runs(poor, good, qrels, "RR")["RR"].difference.value.__round__(3)
+        >>> offrank_lab.measure_runs(poor, good, qrels, "RR")["RR"].difference.value.__round__(3)
         0.667
     """
     interval_level(confidence)

@@ -11,8 +11,8 @@ from zlib import crc32
 
 import numpy as np
 
-from ..errors import SpellingError, UsageError, optional
-from ..log.batch import Booleans, Floats
+from offrank.errors import SpellingError, UsageError, optional
+from offrank.log.batch import Booleans, Floats
 
 MOST_ORDERS = 120
 """Orders of the tied items of a query that are enumerated; of more, as many are drawn."""
