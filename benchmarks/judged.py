@@ -25,6 +25,8 @@ import offrank
 from offrank.estimators import JudgedClicks
 
 ROWS, QUERIES, ITEMS, OLD, SLOTS = 4000, 400, 12, 8, 3
+LONGER = 40_000
+"""Impressions of the longer logs, of which there are a fifth as many."""
 MANY = 100_000
 """Queries of which the truth is the mean."""
 LEVELS, RANKS = np.array([0.05, 0.1, 0.25, 0.4]), np.array([1, 0.6, 0.4])
@@ -34,17 +36,21 @@ HEADER = (
     *("more than was logged", "decided", "rightly", "said to hold if so", "rightly"),
 )
 TARGET = "top(new)"
-NEVER = (0.0, 0.1, -0.1, 0.2, -0.2, 0.4, -0.4)
+NEVER = (0.0, 0.1, -0.1, 0.2, -0.2, 0.4, -0.4, 0.6)
 RARELY = (0.0, 0.2, 0.4)
 
 
 @dataclass(frozen=True)
 class World:
-    """never, rarely: the share by which items never, or rarely, logged earn less; all: whether all are logged."""
+    """never, rarely: the share by which items never, or rarely, logged earn less; all: whether all are logged.
+
+    rows: impressions of a log.
+    """
 
     never: float = 0.0
     rarely: float = 0.0
     all: bool = False
+    rows: int = ROWS
 
     def drawn(self, rng: np.random.Generator, queries: int) -> dict[str, Any]:
         """Return grades, what items attract, and both scores, [queries, items] each."""
@@ -67,12 +73,12 @@ class World:
 
     def log(self, seed: int) -> tuple[pa.Table, pa.Table]:
         """Return a log, and its judgements."""
-        rng = np.random.default_rng([int(100 * self.never) + 100, int(100 * self.rarely), self.all, seed])
+        rng = np.random.default_rng([int(100 * self.never) + 100, int(100 * self.rarely), self.all, self.rows, seed])
         found = self.drawn(rng, QUERIES)
-        query = rng.integers(QUERIES, size=ROWS)
+        query = rng.integers(QUERIES, size=self.rows)
         slate = drawn(found["old"][query], rng)
         clicks = rng.random(slate.shape) < np.take_along_axis(found["attracts"][query], slate, axis=1) * RANKS
-        lists = {"slate": slate, "clicks": clicks.astype(int), "candidates": np.tile(np.arange(ITEMS), (ROWS, 1))}
+        lists = {"slate": slate, "clicks": clicks.astype(int), "candidates": np.tile(np.arange(ITEMS), (self.rows, 1))}
         lists |= {name: found[name][query] for name in ("old", "new")}
         pairs = np.indices(found["grade"].shape).reshape(2, -1)
         judged = pa.table({"query": pairs[0], "item": pairs[1], "grade": found["grade"].ravel()})
@@ -146,9 +152,11 @@ def page(logs: int, each: Any) -> Iterator[str]:
     yield ""
     yield f"| {' | '.join(HEADER)} |"
     yield "|---" + "|--:" * (len(HEADER) - 1) + "|"
-    for never in NEVER:
-        world = World(never)
-        yield "| " + " | ".join(row(world, list(each(partial(asked, world), range(logs))))) + " |"
+    for world in [*map(World, NEVER), World(rows=LONGER)]:
+        drawn_logs = range(logs if world.rows == ROWS else logs // 5)
+        name, *cells = row(world, list(each(partial(asked, world), drawn_logs)))
+        longer = f", {world.rows:,} impressions" if world.rows != ROWS else ""
+        yield f"| {name}{longer} | {' | '.join(cells)} |"
     yield ""
     world = World(all=True)
     every = list(each(partial(asked, world), range(logs)))
@@ -159,12 +167,14 @@ def page(logs: int, each: Any) -> Iterator[str]:
     yield f"Where all is logged: bias {value.mean() - truth:+.3f}, 95 % held {held:.3f}."
     yield f"Median width over that of {widths}."
     yield ""
-    yield "| the rarest third of logged items earns | the audit alarms |"
-    yield "|---|--:|"
+    yield "| the rarest third of logged items earns | the audit alarms | in logs ten times as long |"
+    yield "|---|--:|--:|"
     for rarely in RARELY:
-        world = World(rarely=rarely, all=False)
-        every = list(each(partial(asked, world), range(logs)))
-        yield f"| {f'{rarely:.0%} less' if rarely else 'as much'} | {np.mean([one['alarm'] for one in every]):.0%} |"
+        alarms = []
+        for rows, number in ((ROWS, logs), (LONGER, logs // 5)):
+            every = list(each(partial(asked, World(rarely=rarely, rows=rows)), range(number)))
+            alarms.append(f"{np.mean([one['alarm'] for one in every]):.0%}")
+        yield f"| {f'{rarely:.0%} less' if rarely else 'as much'} | {' | '.join(alarms)} |"
 
 
 def main() -> None:

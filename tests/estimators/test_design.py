@@ -29,7 +29,7 @@ EXAMPLES: dict[str, Any] = {
     "switched by item": "switch(interpol(window=1), 1.1)",
     "windowed": 'interpol(window=1, form="windowed")',
 }
-WITHOUT = {"direct", "logged", "weights"}
+WITHOUT = {"direct", "judged", "logged", "weights"}
 LOGGING = ("plackett_luce(old)", "epsilon(top(old), 0.4)", "uniform")
 #: in `full` nothing ties that top(new) shows, in `top` something does
 SURE = {"full": ("top(new)", "ranking(listed)"), "top": ("ranking(listed)",)}

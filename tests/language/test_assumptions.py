@@ -66,7 +66,10 @@ def test_assumptions_in_words(name: str, words: str) -> None:
 
 
 def test_every_estimator_says_what_it_assumes() -> None:
-    arguments = dict.fromkeys(("clip", "switch", "shrink"), "(ips, 10)") | {"controlled": "(ips)"}
+    arguments = dict.fromkeys(("clip", "switch", "shrink"), "(ips, 10)") | {
+        "controlled": "(ips)",
+        "judged": "('grades.csv')",
+    }
     arguments |= dict.fromkeys(("interpol", "sninterpol"), "(window=2)")
     for name in sorted(set(ESTIMATORS) - {"direct", "dr", "weights"}):  # these need a model
         found = assumed(name + arguments.get(name, ""))

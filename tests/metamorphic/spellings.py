@@ -54,6 +54,7 @@ ESTIMATOR_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "interpol": ("interpol(window=1)", "interpol(window=slope)"),
     "ipm": ("ipm",),
     "ips": ("ips",),
+    "judged": (),  # its grades are a file, of items as they are called: see tests/estimators/test_judged.py
     "logged": ("logged",),
     "pbm": ("pbm",),
     "pi": ("pi", "pi(slots=independent)", "pi(samples=15)"),

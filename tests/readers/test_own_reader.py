@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def test_other_processes_tell_it_too() -> None:
     log = offrank.read_log("day.log", format=parts)
     assert len(list(log.select(Needs(frozenset(["clicks"]))).batches(0))) == 1
     with (
-        ProcessPoolExecutor(2) as pool,
+        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
         pytest.raises(LogError, match=r"day.log, part 1 .*parts ended with IndexError"),
     ):
         offrank.estimate(log, "uniform", "uniform", "snips", executor=pool)

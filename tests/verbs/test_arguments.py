@@ -159,6 +159,7 @@ COMMAND_ONLY = {
     *("format", "gaps", "top_k", "duplicates", "skip_invalid", "skip_broken_files", "columns", "where", "ood"),
     *("title", "unit", "worth", "html", "json", "strict", "require", "margin", "workers", "quiet"),
     *("checkpoint", "fresh", "save", "config", "overwrite", "ask"),
+    *("qrels", "missing"),  # of `measure` of two runs, which is another function
 }
 """How a log is read, and what is printed and written: all other options are arguments, and none is passed over."""
 CLICKS, SELECT = (dict[str, Any](main.commands[group].commands) for group in ("clicks", "select"))

@@ -12,19 +12,22 @@ import pytest
 import offrank
 from offrank.errors import ColumnError, EmptyLogError, NoOverlapError, RowError, UsageError
 from offrank.estimators import ESTIMATORS as NAMED
+from offrank.estimators import JudgedClicks
 from offrank.simulation import SearchWorld
 
 LOG = SearchWorld(impressions=1500, queries=30, candidates=4, slots=3, seed=5).table(1500, 0)
 LOGGING = "plackett_luce(old_score)"
 TARGETS = {"new": "top(new_score)", "old": "top(old_score)"}
 ESTIMATORS = ["ips", "snips", "controlled(ips)", "rips", "ipm", "snipm", "clip(snips, 5)", "interpol(window=1)", "pi"]
-OTHERS = ["snrips", "wpi", "sninterpol(window=1)", "pbm", "switch(ips, 9)", "shrink(snips, 20)", "logged"]
+OTHERS: list[Any] = ["snrips", "wpi", "sninterpol(window=1)", "pbm", "switch(ips, 9)", "shrink(snips, 20)", "logged"]
 OTHERS += ["direct(column=new_score)", "dr(column=old_score, residual=ipm)", "weights(pbm)"]
+PAIRS = {(row["query"], item) for row in LOG.to_pylist() for item in row["candidates"]}
+OTHERS += [JudgedClicks([{"query": query, "item": item, "grade": item % 3} for query, item in sorted(PAIRS)])]
 NUMBERS = ("value", "low", "high", "standard_error", "n", "ess", "difference", "cluster", "chosen")
 
 
 def test_every_estimator_is_compared_with_evaluate() -> None:
-    assert {name.partition("(")[0] for name in [*ESTIMATORS, *OTHERS]} == {*NAMED}
+    assert {str(one).partition("(")[0] for one in [*ESTIMATORS, *OTHERS]} == {*NAMED}
 
 
 @pytest.mark.parametrize(

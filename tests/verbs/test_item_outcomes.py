@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +121,7 @@ def test_order_parts_and_workers_do_not_matter(tmp_path: Path) -> None:
     rows = np.random.default_rng(1).permutation(900)
     for number, some in enumerate(np.array_split(rows, 3)):
         pq.write_table(pa.table(made).take(some), tmp_path / f"{number}.parquet")
-    for pool in (ThreadPoolExecutor, ProcessPoolExecutor):
+    for pool in (ThreadPoolExecutor, partial(ProcessPoolExecutor, mp_context=get_context("spawn"))):
         with pool(2) as workers:
             log = str(tmp_path / "*.parquet")
             found = offrank.evaluate(log, TARGET, LAW, cluster=None, executor=workers, **asked).outcomes

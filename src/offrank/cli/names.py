@@ -16,7 +16,8 @@ from ..language.spelling import signature
 from .layout import command
 
 _WIDTH = 100
-_FOR_EXAMPLE = {"base": "ips", "maximum": "10", "strength": "10", "threshold": "10", "window": "window=1"}
+_FOR_EXAMPLE = {"base": "ips", "window": "window=1", "grades": "'grades.csv'"}
+_FOR_EXAMPLE |= dict.fromkeys(("maximum", "strength", "threshold"), "10")
 _MODELS = ("pbm", "lasso")
 """Arguments by their names, with which an estimator can say what it assumes; one of the models fits."""
 
