@@ -325,3 +325,13 @@ def test_words_do_not_depend_on_what_was_imported(first: str) -> None:
     program = f"{first}\nfrom offrank import *\nprint({NAMES}, sep=';')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "top(dbn);top(uniform);plackett_luce(ndcg);linear(tree);epsilon(top(mine), 0.5)"
+
+
+@pytest.mark.parametrize(
+    ("text", "file"), [("direct(pbm.json)", "pbm.json"), ("judged(data/grades.csv)", "data/grades.csv")]
+)
+def test_a_file_without_quotes_is_told(text: str, file: str) -> None:
+    with pytest.raises(SpellingError) as raised:
+        estimator(text)
+    assert raised.value.remedy == f"quote a file name: {file!r}"
+    assert repr(estimator(text.replace(file, repr(file)))) == text.replace(file, repr(file))

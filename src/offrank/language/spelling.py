@@ -244,9 +244,10 @@ class _Reader:
         try:
             return ast.literal_eval(node)
         except ValueError as error:
-            dotted = isinstance(node, ast.Attribute) and takes_text is not None
+            file = takes_text is None and isinstance(node, ast.Attribute | ast.BinOp)  # `a.csv`, `a/b.csv`
+            kind = "file name" if file else "name with dots" if isinstance(node, ast.Attribute) else ""
             written = ast.get_source_segment(self.text.strip(), node) or self.text  # `unparse` recurses
-            how = f"quote a name with dots: {_shown(written)}" if dotted else example(self.makers)
+            how = f"quote a {kind}: {_shown(written)}" if kind else example(self.makers)
             raise SpellingError(f"cannot read {self.what} {_shown(self.text)}", how) from error
 
     def mapping(self, node: ast.Dict, *, takes_text: bool | None) -> Frozen[Any, Any]:
