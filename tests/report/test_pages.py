@@ -123,6 +123,7 @@ def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> Non
     assert (after.ess, after.mean_weight_interval) == (before.ess, before.mean_weight_interval)
     assert found["better", "ips"] is before
     assert evaluation.forest(found).title == "Reward, in EUR per impression"
+    assert evaluation.forest(one.with_facts(unit="per impression")).title == "Reward per impression"
 
 
 def compared(target: str, trust: Trust, change: Interval | None, relative: Interval | None = None) -> Difference:

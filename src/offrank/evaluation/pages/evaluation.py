@@ -113,7 +113,7 @@ def forest(found: ResultData) -> Forest:
     rows = [] if earned is None else [ForestRow("what was logged", Span.of(earned))]
     rows += [_verdict(name, one, found.truths.get(name)) for name, one in found.verdicts.items()]
     band = Span.of(earned if len(rows) > 1 else None)
-    title = f"Reward, in {about.unit or 'clicks per impression'}"
+    title = f"Reward, in {about.unit or 'clicks per impression'}".replace(", in per", " per")
     return Forest(title, tuple(rows), band.value, "logged", band, better="right")
 
 
