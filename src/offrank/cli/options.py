@@ -171,8 +171,9 @@ checkpoint_options = with_options(
 
 def arguments(verb: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that are arguments of a verb in Python; by columns and format LOG is open."""
-    own = options.keys() - {"columns", "format"}
-    return {name: options[name] for name in inspect.signature(verb).parameters if name in own}
+    known = inspect.signature(verb).parameters
+    own = options.keys() - ({"columns", "format"} if "log" in known else {"columns"})
+    return {name: options[name] for name in known if name in own}
 
 
 def source(log: str | list[str], options: dict[str, Any]) -> Any:

@@ -97,9 +97,9 @@ _READ_BY: dict[str, Callable[[Any], Any]] = {
 
 def options_of(verb: Callable[..., Any], own: Own | None = None) -> Decorator:
     """Return the options of a verb, one for each parameter. own: settings of some, None of those that are none."""
-    said = parameter_docs(verb)
-    found = (one for name, one in inspect.signature(verb).parameters.items() if name not in _GIVEN)
-    asked = ((one, (own or {}).get(one.name, {})) for one in found)
+    said, own = parameter_docs(verb), own or {}
+    found = (one for name, one in inspect.signature(verb).parameters.items() if name in own or name not in _GIVEN)
+    asked = ((one, own.get(one.name, {})) for one in found)
     return with_options(
         *(_option(one, said.get(one.name, ""), settings) for one, settings in asked if settings is not None)
     )
