@@ -55,6 +55,8 @@ def harvest(**known: Any) -> HarvestEvidence:
     return HarvestEvidence(**{"linked": (True, True), "clicks": (90.0, 90.0), "high": (1.0, 0.7), **known})
 
 
+LOW = "The method is biased downward: by .02 with 58,880 documents when the true value is 0."
+OF_THREE: dict[str, Any] = {"chosen": "ipm", "among": 3, "error": 0.012, "trusted_error": 0.031}
 APART = ClustersEvidence(apart="query", values=4, missed=2.0)
 #: The chi-square of 3 degrees of freedom that one log in a hundred exceeds is 11.345 (any table).
 BY_CHANCE = 11.345 / 3
@@ -256,10 +258,10 @@ CASES = [
     Case("chosen", SelectedMemberEvidence(names=("a", "b"), chosen=1, trusted=0, bias=0.1), "note"),
     Case("chosen", SelectedMemberEvidence(names=("a", "b"), chosen=1, trusted=1, bias=0.1), "warning"),
     Case("chosen", SelectedMemberEvidence(names=("a", "b"), chosen=0, trusted=None, bias=0.0), "warning"),
-    Case("chosen-estimator", SelectorEvidence(chosen="ipm", among=3, trusted="ips"), "note"),
-    Case("chosen-estimator", SelectorEvidence(chosen="ipm", among=3, trusted="rips", unchecked=True), "warning"),
+    Case("chosen-estimator", SelectorEvidence(**OF_THREE, trusted="ips"), "note"),
+    Case("chosen-estimator", SelectorEvidence(**OF_THREE, trusted="rips", unchecked=True), "warning"),
     Case("chosen-estimator", SelectorEvidence(trusted=None), "warning"),
-    Case("chosen-estimator", SelectorEvidence(trusted=None, choice_refuted=True), "serious"),
+    Case("chosen-estimator", SelectorEvidence(trusted=None, among=3, error=0.021, choice_refuted=True), "serious"),
     Case("chosen-estimator", SelectorEvidence(trusted=None, error=None), "warning"),
     Case("disagreement", apart(3.290), None),
     Case("disagreement", apart(3.291), "serious"),
@@ -314,11 +316,12 @@ CASES = [
     Case("few-exchanges", CmipEvidence(permutations=40, permutable=0.499), "warning"),
     Case("few-exchanges", CmipEvidence(permutations=40, permutable=0.5), None),
     Case("few-exchanges", CmipEvidence(permutations=0, permutable=0.1), None),
+    Case("negative", CmipEvidence(value=-0.0012), "note"),
     Case("negative", CmipEvidence(value=-1e-6), "note"),
     Case("negative", CmipEvidence(value=0.0), None),
-    Case("biased-method", CmipEvidence(bias="It is low."), "warning"),
+    Case("biased-method", CmipEvidence(bias=LOW), "warning"),
     Case("biased-method", CmipEvidence(), None),
-    Case("biased-method", CmipEvidence(bias="It is low.", constant=True), None),
+    Case("biased-method", CmipEvidence(bias=LOW, constant=True), None),
     Case("unpaired-grade", CmipEvidence(unpaired=1), "note"),
     Case("unpaired-grade", CmipEvidence(unpaired=0), None),
     # CMIP above .03, and a direction on one side of 0 and of the floor's -.05 to .05: both, or nothing is said.

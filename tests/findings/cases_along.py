@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from offrank.findings.arms import AlongEvidence, PlaceboEvidence, Ramp, SharedUnitsEvidence, Window
 from offrank.sums.estimate import Interval
 from tests.findings.cases_log import Case
@@ -29,6 +31,7 @@ def weighed(deviates: float, inside: float = 0.5, outside: float = 1.0) -> Along
 
 
 #: The normal deviates of two tails of .0005, and of a third of that (any table).
+SHOWN_ALIKE: dict[str, Any] = {"rows": (2_100.0, 2_080.0), "means": (0.31, 0.26)}
 UNLIKE, UNLIKE_OF_3 = 3.4808, 3.7648
 
 CASES = [
@@ -59,7 +62,7 @@ CASES = [
     Case("shares-moved", AlongEvidence(moved=window(3.99, 1.05), ramps=(ramp(9.0, 1.0),)), None),
     Case("shares-moved", AlongEvidence(moved=window(4.01, 1.05), ramps=(ramp(3.99, 1.0),)), None),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE - 0.005), None),
-    Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE + 0.005), "warning"),
+    Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE + 0.005, **SHOWN_ALIKE), "warning"),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE + 0.005, first=True), "warning"),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE - 0.005, drawn=True), None),
     Case("unlike-arms", PlaceboEvidence(deviates=UNLIKE + 0.005, drawn=True), "warning"),

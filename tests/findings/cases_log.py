@@ -85,7 +85,7 @@ CASES = [
     Case("control-moved", moved(3.30), "serious"),
     Case("control-moved", ControlEvidence(), None),
     Case("kept-by-outcome", KeptEvidence(apart=4.99), None),
-    Case("kept-by-outcome", KeptEvidence(apart=5.01), "note"),
+    Case("kept-by-outcome", KeptEvidence(apart=5.01, impressions=(48_800.0, 1_200.0)), "note"),
     Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"all": 9.0}), "note"),
     Case("kept-by-outcome", KeptEvidence(apart=9.0, totals={"clicked": 1.0, "all": 9.0}), None),
     Case("kept-by-outcome", KeptEvidence(apart=9.0, clicks=False), None),

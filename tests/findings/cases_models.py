@@ -26,7 +26,7 @@ CASES = [
     Case("few-changed-queries", RunsEvidence(changed=0), None),
     Case("unjudged-items", RunsEvidence(), None),
     Case("unjudged-items", RunsEvidence(unjudged=(0, 0.001), decided=True, bounds=(0.01, 0.2)), "note"),
-    Case("unjudged-items", RunsEvidence(unjudged=(0.001, 0), decided=True, bounds=(-0.01, 0.2)), "warning"),
+    Case("unjudged-items", RunsEvidence(unjudged=(0.12, 0.31), decided=True, bounds=(-0.01, 0.2)), "warning"),
     Case("unjudged-items", RunsEvidence(unjudged=(0.001, 0), decided=True, bounds=(-0.2, -0.01)), "note"),
     Case("unjudged-items", RunsEvidence(unjudged=(0.001, 0), bounds=(-0.01, 0.2)), "note"),
     Case("tied-scores", RunsEvidence(), None),
