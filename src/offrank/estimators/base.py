@@ -15,12 +15,13 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ..errors import ImpossibleSlateError, UsageError
-from ..findings.row import EstimatorKind
+from ..findings.row import EstimatorKind, JudgedEvidence
 from ..language.spelling import Spelled
 from ..log.batch import Booleans, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..policies.base import Policy
 from ..policies.propensities import Propensities, propensities
+from ..sums.mean import Mean
 from ..wording import Option, Wording
 from . import _kernels
 
@@ -61,7 +62,7 @@ class Terms:
 class Estimator(Spelled, ABC):
     """An estimator, which turns a batch into terms. Frozen: its fields are its parameters, its repr is its key.
 
-    parts: the names of further sums from which it makes its mean, by a method `mean`; most have none.
+    parts: the names of further sums from which `mean` makes its mean, and of which `evidence` tells; most have none.
     """
 
     parts: ClassVar[tuple[str, ...]] = ()
@@ -105,6 +106,14 @@ class Estimator(Spelled, ABC):
     def members(self, examination: Sequence[float] | None) -> tuple[Estimator, ...]:
         """The estimators of which the data choose one, the one with the fewest assumptions first; most are alone."""
         return (self,)
+
+    def mean(self, at: Any, inference: Any) -> Mean:
+        """The mean of an estimator that has `parts`, as a function of its sums: see `JudgedClicks.mean`."""
+        raise NotImplementedError(f"{self!r} has parts, and says not what they make")
+
+    def evidence(self, at: Any, mean: Mean, logged: Mean, inference: Any) -> JudgedEvidence | None:
+        """What findings read of these parts; most have nothing to tell."""
+        return None
 
     def learnt_for(
         self, targets: Iterable[Policy], logging: Policy, source: Source, executor: Any = None, progress: Any = None

@@ -190,7 +190,7 @@ class Counts:
         )
         if at.parts:
             known = self.mean(at.target, at.estimator), ratio(at.outcome, self.layout.divisor), self.inference
-            row = replace(row, judged=at.estimator.evidence(at, *known))  # type: ignore[attr-defined]
+            row = replace(row, judged=at.estimator.evidence(at, *known))
         return row if at.weighted is None else self._with_weights(replace(row, ess_ratio=ess_ratio), at, at.weighted)
 
     def _with_weights(self, row: Row, at: TargetPair, weighed: Weighted) -> Row:
@@ -335,7 +335,7 @@ class Counts:
         """Return an estimate as a function of the columns' sums."""
         at = self.columns(target, estimator)
         if at.parts:
-            return at.estimator.mean(at, self.inference)  # type: ignore[attr-defined]
+            return at.estimator.mean(at, self.inference)
         if estimator.kind.normalisation == "control":
             found = with_control(at.value, at.weight, ROWS, self.sums.best_slope(at.value, at.weight, ROWS))
         elif estimator.kind.normalisation == "slot":
