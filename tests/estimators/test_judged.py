@@ -57,9 +57,12 @@ JUDGED = [
 ]
 
 
-def value(judgements: Any, target: str = "top(new)", world: World = WORLD, **more: Any) -> Any:
+def value(
+    judgements: Any, target: str = "top(new)", world: World = WORLD, interval: str = "studentised", **more: Any
+) -> Any:
+    asked = {"cluster": None, "interval": interval}
     made = JudgedClicks(judgements, **more)
-    [found] = estimate(world.source(policy(LOGGING)), target, LOGGING, [made], cluster=None).values()
+    [found] = estimate(world.source(policy(LOGGING)), target, LOGGING, [made], **asked).values()
     return found
 
 
@@ -79,7 +82,8 @@ def test_what_was_logged_needs_no_right_grades() -> None:
 def test_items_without_a_grade_are_bounded_or_said_to_be_alike() -> None:
     # Nobody judged the items of grade 2 in two thirds of the queries, so that items without a grade earn as these do.
     kept = [one for one in JUDGED if one["grade"] < 2 or int(one["query"]) % 3 == 0]
-    whole, bounded, alike = value(JUDGED), value(kept), value(kept, ungraded="alike")
+    whole = value(JUDGED)
+    bounded, alike = (value(kept, interval="normal", ungraded=one) for one in ("bound", "alike"))
     shown = np.argsort(-NEW, axis=1)[:, :3].tolist()
     lost = [
         RATES[2] * RANKS[rank]
@@ -89,8 +93,13 @@ def test_items_without_a_grade_are_bounded_or_said_to_be_alike() -> None:
     ]
     assert len(lost) > 5
     assert bounded.value == pytest.approx(whole.value - sum(lost) / QUERIES, rel=1e-6)
-    assert bounded.high > whole.value > bounded.value
     assert alike.value == pytest.approx(whole.value, rel=1e-6)
+    # These slots are a share of all, and may earn up to twice what each of the others does.
+    share, half = len(lost) / (3 * QUERIES), 1.959964
+    above = bounded.high - bounded.value - half * bounded.standard_error
+    assert above == pytest.approx(2 * share * bounded.value / (1 - share), rel=1e-5)
+    assert bounded.value - bounded.low == pytest.approx(half * bounded.standard_error, rel=1e-6)
+    assert alike.high - alike.value == pytest.approx(half * alike.standard_error, rel=1e-6)
 
 
 def test_what_a_click_stands_for_corrects_the_rates_of_other_queries() -> None:

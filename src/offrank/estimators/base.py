@@ -111,6 +111,11 @@ class Estimator(Spelled, ABC):
         """The mean of an estimator that has `parts`, as a function of its sums: see `JudgedClicks.mean`."""
         raise NotImplementedError(f"{self!r} has parts, and says not what they make")
 
+    @property
+    def unknown(self) -> str | None:
+        """The part that has the share of a target of which its value says nothing; None where there is none."""
+        return None
+
     def evidence(self, at: Any, mean: Mean, logged: Mean, inference: Any) -> JudgedEvidence | None:
         """What findings read of these parts; most have nothing to tell."""
         return None

@@ -129,6 +129,10 @@ class JudgedClicks(Estimator, Fits):
             object.__setattr__(self, "grades", Grades.of(self.grades))
 
     @property
+    def unknown(self) -> str | None:
+        return "ungraded" if self.ungraded == "bound" else None
+
+    @property
     def table(self) -> Grades:
         """The grades, read on first use; a file is read only once."""
         return self.grades if isinstance(self.grades, Grades) else grades_of(self.grades)
@@ -215,7 +219,7 @@ class JudgedClicks(Estimator, Fits):
         plain, *controls = (ratio(one, ROWS) for one in (at.value, at.parts["by grade"], at.parts["by rank"]))
         slopes = inference.best_slopes(plain, controls)
         parts = [(plain, 1.0), *((one, -slope) for one, slope in zip(controls, slopes, strict=True))]
-        return replace(combined(parts), lacks=self.ungraded == "bound")
+        return replace(combined(parts), lacks=self.unknown is not None)
 
     def evidence(self, at: TargetPair, mean: Mean, logged: Mean, inference: Inference) -> JudgedEvidence:
         """What findings read: how much rests on grades, and how much less these items may earn."""

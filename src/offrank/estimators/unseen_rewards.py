@@ -48,8 +48,8 @@ def with_unseen_rewards(summary: CountsOfLog, found: Inference) -> Inference:
     """Return the inference of a log with what the log is too short to show."""
     rare, hidden = tuple(_rare(summary)), list[tuple[tuple[Name, ...], Name, float]]()
     for at in summary.layout.pairs:
-        if "ungraded" in at.parts and vars(at.estimator)["ungraded"] == "bound":
-            share = summary.sums.value(ratio(at.parts["ungraded"], ROWS))
+        if at.parts and (part := at.estimator.unknown) is not None:
+            share = summary.sums.value(ratio(at.parts[part], ROWS))
             hidden += [((at.value,), at.weight, share)] if share > 0 else []
     for design, at in zip(summary.designs, summary.layout.pairs, strict=False):
         if design is None or not at.estimator.normalised or not summary.sums.total[at.weight] > 0:
