@@ -4,7 +4,7 @@ Each verb runs in a process of its own, forked with everything loaded, and is ki
 time. Then it runs again to its end: a run with a checkpoint must give the answer of one that was never killed, and no
 unfinished file may be left.
 
-    python benchmarks/crashes.py [--moments 300] [--write docs/reference/reliability.md]
+    python benchmarks/crashes.py [--moments 300] [--write docs/contributing/reliability.md]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Damaged files: bits flipped, bytes changed and ends cut, of every format; what an evaluation then says.
 
     python -m benchmarks.damage --variants 250
-    python -m benchmarks.damage --variants 250 --page docs/reference/reliability.md
+    python -m benchmarks.damage --variants 250 --page docs/contributing/reliability.md
 
 Each file is read in a process of its own kind, which is started again if damage ends it: that is counted as a crash.
 """

@@ -1,6 +1,6 @@
 """Dirty files: what offrank, DuckDB, Polars and pandas do with the same ones.
 
-    python -m benchmarks.dirty_data --page docs/reference/reliability.md
+    python -m benchmarks.dirty_data --page docs/contributing/reliability.md
 
 A file holds the log of `rows()` with one thing wrong in row 700 of 1,000. offrank is asked for the mean reward, the
 others read the file as their documentation begins: `duckdb.read_csv`, `polars.read_csv`, `pandas.read_csv`, and so on.

@@ -3,7 +3,7 @@
 Memory is limited and measured as in `small_machine.py`, of whose table this is the other half.
 
     python benchmarks/every_verb.py [--scale 0.001] [--only 'check'] [--folder FOLDER]
-        [--write docs/reference/reliability.md]
+        [--write docs/contributing/reliability.md]
 
 One log stands on the disk at a time. Measurements stay in the folder; delete FOLDER/every-verb.json to measure again.
 """

@@ -1,7 +1,7 @@
 """What fuzzing counted, as a table for the page on reliability.
 
 python -m tests.fuzz --cases 100000 --seed 1 --json one.json
-python -m benchmarks.fuzz one.json two.json --commit abc1234 --page docs/reference/reliability.md
+python -m benchmarks.fuzz one.json two.json --commit abc1234 --page docs/contributing/reliability.md
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Sizes double. Each line is a process of its own, which runs the smallest size on
 exponent is that of the largest size against the one a quarter as large: 1 where twice the size takes twice the time.
 Seconds are of the processor, the smallest of some runs.
 
-    python benchmarks/growth.py [--scale 1] [--only slots] [--repeats 2] [--write docs/reference/reliability.md]
+    python benchmarks/growth.py [--scale 1] [--only slots] [--repeats 2] [--write docs/contributing/reliability.md]
 
 With `--only`, the other lines of the table stay as they are.
 """

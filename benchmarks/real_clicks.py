@@ -1,4 +1,4 @@
-"""Click models on real search sessions, beside CLAX and PyClick: the table of docs/reference/real-clicks.md.
+"""Click models on real search sessions, beside CLAX and PyClick: the table of docs/reference/benchmarks.md.
 
 Every fifth session is held out; all systems learn from the same others and predict the same held-out ones. Here their
 predictions are scored, by one formula: log-likelihood per session (nats) of all clicks by the chain rule, and

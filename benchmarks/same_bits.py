@@ -4,7 +4,7 @@ All verbs write their JSON under each change. Its numbers, floats and whole ones
 (one thread, one file, row groups of 500): |a - b| / max(|a|, |b|, 1e-9), so that the rounding of a zero is none. The
 places of rows in the log are compared only where no row changes its place.
 
-    python -m benchmarks.same_bits [--rows 2000] [--write docs/reference/reliability.md]
+    python -m benchmarks.same_bits [--rows 2000] [--write docs/contributing/reliability.md]
 
 An older processor is that of scripts/as-older-processor, for which every loop is compiled anew: some minutes.
 """

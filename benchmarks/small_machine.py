@@ -5,7 +5,7 @@ libraries reserve and never touch does not count). Two peaks are measured: of it
 resident (VmHWM), which counts the pages of a mapped file; the system takes those back where memory is short.
 
     python benchmarks/small_machine.py [--scale 0.001] [--only slates] [--folder FOLDER]
-        [--write docs/reference/reliability.md]
+        [--write docs/contributing/reliability.md]
 
 At `--scale 1` the largest file has over 5 GB. One file stands on the disk at a time. Measurements stay in the folder: a
 run that was killed goes on; delete FOLDER/small-machine.json to measure again. Lines of the table that are not measured

@@ -1,6 +1,6 @@
 """Recipes of what strangers bring: each log, what `inspect` says drew it, and what the command that it prints answers.
 
-    python -m benchmarks.strangers.recipes --page docs/reference/reliability.md
+    python -m benchmarks.strangers.recipes --page docs/contributing/reliability.md
 
 Worlds have queries with click rates by item and a known decay by rank, so that what a ranking earns is a sum.
 """

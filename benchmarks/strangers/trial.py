@@ -1,6 +1,6 @@
 """Seven tables as other systems write them, asked about as a new user would: `offrank inspect`, then what it prints.
 
-python -m benchmarks.strangers.trial [--page docs/reference/reliability.md]
+python -m benchmarks.strangers.trial [--page docs/contributing/reliability.md]
 
 Each command runs in a process of its own. It must end well and say what is expected. The public logs are tried where
 they are, in ../shared/data; those of other systems are made here, by code that knows nothing of offrank.

@@ -25,7 +25,7 @@ def arguments(name: str, description: str | None) -> argparse.ArgumentParser:
     parser.set_defaults(name=name)
     parser.add_argument("folder", nargs="?", type=Path, default=Path(f"reproduce-{name}"))
     parser.add_argument("--findings", type=Path, default=DOCS / f"{name}-reproduction.md")
-    parser.add_argument("--tables", type=Path, default=DOCS / "reproductions" / f"{name}.md")
+    parser.add_argument("--tables", type=Path, default=DOCS / "verbs/reproduce.md")
     return parser
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks._page import table_of
 from reproductions.pages import cmip, slates
 from reproductions.pages._markdown import section, verdicts
 
@@ -31,7 +32,8 @@ def findings(name: str) -> str:
 
 
 def tables(name: str) -> str:
-    return whole(DOCS / "reproductions" / f"{name}.md")
+    page = DOCS / "verbs" / "reproduce.md"
+    return table_of(page, f"results of {name}").read_text(encoding="utf-8")
 
 
 def numbers(text: str) -> set[str]:

@@ -1,7 +1,7 @@
 """The aims of the architecture as budgets: today's figure, and a limit a little above it, so that it can only fall.
 
 A change that lowers a figure writes the new one down; one that raises a limit is recorded in
-docs/reference/decisions/risen-limits.md. `python -m tests.house.test_aims` prints the table. Lines are
+docs/contributing/decisions.md. `python -m tests.house.test_aims` prints the table. Lines are
 counted without docstrings.
 """
 
@@ -98,8 +98,9 @@ class History:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for file in (ratchet.LIMITS, f"{ratchet.RECORDS}/page.md"):
+        for file in (ratchet.LIMITS, ratchet.RECORDS):
             (root / file).parent.mkdir(parents=True)
+        (root / ratchet.RECORDS).write_text("# The decisions\n")
         self.git("init", "-q")
 
     def git(self, *arguments: str) -> None:
@@ -116,7 +117,7 @@ class History:
 
     def record(self, old: int, new: int) -> None:
         page = f"# Limits\n\n| what | from | to |\n|---|--:|--:|\n| rooms | {old} | {new:,} |\n"
-        (self.root / ratchet.RECORDS / "page.md").write_text(page)
+        (self.root / ratchet.RECORDS).write_text(page)
 
 
 @pytest.fixture
