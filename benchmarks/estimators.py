@@ -1,7 +1,7 @@
 """Errors of estimators, and of the choice among them, in simulated logs whose truth is known.
 
 python benchmarks/estimators.py selecting [--logs 200] [--rows 1000 20000] [--worlds position-based ...]
-python benchmarks/estimators.py auto [--logs 50] [--rows 5000] [--table docs/concepts/selection.md]
+python benchmarks/estimators.py auto [--logs 50] [--rows 5000] [--table docs/concepts/which-estimator.md]
 python benchmarks/estimators.py pseudoinverse [--logs 300] [--rows 500 5000]
 """
 

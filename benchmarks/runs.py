@@ -3,7 +3,7 @@
 Queries are drawn from 5,000, whose mean difference is the truth; graders from those who lean to run B by up to so much,
 each his way, so that on average they do not. Then the truth is a sum over the probabilities of grades.
 
-    python benchmarks/runs.py [--draws 2000] [--write docs/concepts/metrics.md]
+    python benchmarks/runs.py [--draws 2000] [--write docs/reference/verbs/measure.md]
 """
 
 from __future__ import annotations

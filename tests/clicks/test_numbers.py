@@ -28,7 +28,7 @@ from offrank.clicks.model import CLICK_MODELS
 from offrank.errors import UsageError
 
 ROWS = [{"slate": ["a", "b", "c"], "clicks": [1, 0, 0]}, {"slate": ["c", "a", "b"], "clicks": [1, 1, 0]}] * 20
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "your-own-click-model.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "use-a-click-model.md"
 
 
 @pytest.fixture

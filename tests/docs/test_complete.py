@@ -59,11 +59,11 @@ def test_roles_are_explained() -> None:
 
 
 def test_estimators_are_explained() -> None:
-    assert {*ESTIMATORS} - code_words("concepts/choosing.md") == set()
+    assert {*ESTIMATORS} - code_words("concepts/which-estimator.md") == set()
 
 
 def test_policies_are_explained() -> None:
-    assert {*POLICIES} - (code_words("concepts/choosing.md") | code_words("start/your-table.md")) == set()
+    assert {*POLICIES} - (code_words("concepts/which-estimator.md") | code_words("start/your-table.md")) == set()
 
 
 def test_public_names_are_in_the_reference() -> None:

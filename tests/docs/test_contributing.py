@@ -36,7 +36,7 @@ def test_a_part_says_where_it_goes_and_has_an_example(part: str) -> None:
     for folder in re.findall(r"`(src/[\w/]+)`", part):
         assert (ROOT / folder).is_dir()
     text = PAGE.partition(f"### {part}\n")[2].partition("\n### ")[0]
-    pages = re.findall(r"\]\((docs/[\w/.-]+)\)", text)
+    pages = re.findall(r"\]\((docs/[\w/.-]+)[#)]", text)
     assert BLOCK.search(text) or any("```python" in (ROOT / page).read_text(encoding="utf-8") for page in pages)
 
 

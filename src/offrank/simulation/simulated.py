@@ -51,7 +51,7 @@ class Simulated(Printed, Plain):
         path = self.written.path
         log, model = shlex.quote(str(path)), shlex.quote(str(path.with_name("pbm.json")))
         drawn = f"--logging {shlex.quote(repr(self.logging))}"
-        # A window suits lists of which much is not shown, see docs/concepts/choosing.md.
+        # A window suits lists of which much is not shown, see docs/concepts/which-estimator.md.
         clicks = "pbm" if self.world.slots == self.world.documents else "'interpol(window=2)'"
         target = f"offrank evaluate {log} --target 'top({GRADE})' {drawn} -e snipm -e {clicks} --examination {model}"
         return [

@@ -32,8 +32,8 @@ def select_estimators(
     """Choose the estimator with the smallest estimated error for a log and a target.
 
     The bias of each candidate shows in its differences to estimates that assume less, for the target and for
-    pseudo-targets that the log tells about more precisely; docs/concepts/selection.md has the rule and how often it is
-    right. `evaluate(..., "auto")` uses the choice.
+    pseudo-targets that the log tells about more precisely; docs/concepts/which-estimator.md has the rule and how often
+    it is right. `evaluate(..., "auto")` uses the choice.
 
     Parameters:
         log: The log: from `read_log`, or anything that it takes.
