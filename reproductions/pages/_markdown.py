@@ -16,7 +16,9 @@ from offrank.report.document import Cell
 Digits = Callable[[str], str]
 """The format of the numbers of a column, by its title."""
 
-DOCS = Path("docs/reference")
+DOCS = Path("docs")
+FINDINGS = {"slates": DOCS / "reference/slates-reproduction.md", "cmip": DOCS / "concepts/cmip.md"}
+TABLES = DOCS / "reference/verbs/reproduce.md"
 
 
 def arguments(name: str, description: str | None) -> argparse.ArgumentParser:
@@ -24,8 +26,8 @@ def arguments(name: str, description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.set_defaults(name=name)
     parser.add_argument("folder", nargs="?", type=Path, default=Path(f"reproduce-{name}"))
-    parser.add_argument("--findings", type=Path, default=DOCS / f"{name}-reproduction.md")
-    parser.add_argument("--tables", type=Path, default=DOCS / "verbs/reproduce.md")
+    parser.add_argument("--findings", type=Path, default=FINDINGS[name])
+    parser.add_argument("--tables", type=Path, default=TABLES)
     return parser
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from benchmarks._page import table_of
 from reproductions.pages import cmip, slates
-from reproductions.pages._markdown import section, verdicts
+from reproductions.pages._markdown import FINDINGS, TABLES, section, verdicts
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("cmip", "slates")
 NUMBER = re.compile(r"(?<![\w.])\d*\.\d+")
 """A number with decimals: what was measured, rather than counted."""
@@ -24,16 +24,15 @@ CLAIM = re.compile(r"^- \*\*(confirmed|in part|not confirmed)\*\*: ", re.MULTILI
 def whole(page: Path) -> str:
     """A page with the tables that it includes."""
     text = page.read_text(encoding="utf-8")
-    return re.sub(r'--8<-- "(\S+)"', lambda table: (DOCS.parent / table[1]).read_text(encoding="utf-8"), text)
+    return re.sub(r'--8<-- "(\S+)"', lambda table: (ROOT / "docs" / table[1]).read_text(encoding="utf-8"), text)
 
 
 def findings(name: str) -> str:
-    return whole(DOCS / f"{name}-reproduction.md")
+    return whole(ROOT / FINDINGS[name]).rpartition("\n## The paper, reproduced\n")[2]
 
 
 def tables(name: str) -> str:
-    page = DOCS / "verbs" / "reproduce.md"
-    return table_of(page, f"results of {name}").read_text(encoding="utf-8")
+    return table_of(ROOT / TABLES, f"results of {name}").read_text(encoding="utf-8")
 
 
 def numbers(text: str) -> set[str]:

@@ -1,7 +1,8 @@
-"""What a shell is told when the Tab key is pressed: the line in docs/reference/command.md turns it on."""
+"""What a shell is told when the Tab key is pressed: a command in docs/reference/command.md turns it on."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -53,19 +54,21 @@ def test_names_are_read_off_the_files_without_importing_them() -> None:
     assert names_of("estimator") == sorted({*ESTIMATORS, *REWARD_MODELS, "dm", "auto"})
 
 
-def test_the_documented_line_completes_in_bash(tmp_path: Path) -> None:
+def test_the_documented_command_completes_in_bash(tmp_path: Path) -> None:
     page = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
-    line = 'eval "$(_OFFRANK_COMPLETE=bash_source offrank)"'
-    assert line in page
-    for shell in ("zsh", "fish"):
-        assert f"_OFFRANK_COMPLETE={shell}_source offrank" in page
+    commands = dict(re.findall(r"^(echo .* >> ~/\S+) +# (\w+)", page.partition("## Completion")[2], re.MULTILINE))
+    assert sorted(commands.values()) == ["bash", "fish", "zsh"]
+    for command, shell in commands.items():
+        assert f"_OFFRANK_COMPLETE={shell}_source offrank" in command
+    [command] = (command for command, shell in commands.items() if shell == "bash")
     bash = shutil.which("bash")
     assert bash is not None
     (tmp_path / "offrank").write_text(f'#!/bin/sh\nexec {sys.executable} -m offrank "$@"\n')
     (tmp_path / "offrank").chmod(0o755)
     script = f"""
-PATH={tmp_path}:$PATH
-{line}
+HOME={tmp_path} PATH={tmp_path}:$PATH
+{command}
+. ~/.bashrc
 COMP_WORDS=(offrank evaluate log.parquet -e snip)
 COMP_CWORD=4
 _offrank_completion offrank
