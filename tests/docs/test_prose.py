@@ -1,4 +1,4 @@
-"""The pages stay short: their prose is counted, and has a limit."""
+"""The pages stay few and short: they are counted, and so is their prose."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def test_the_pages_have_no_more_words_than_they_may() -> None:
     assert 0.9 * PROSE["LIMIT"] < sum(counted.values()) <= PROSE["LIMIT"], (
         "run scripts/prose; lower LIMIT where it can be"
     )
+
+
+def test_there_are_no_more_pages_than_may_be() -> None:
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "tables"]
+    assert len(pages) <= 50, "put what is new where a reader looks for it, or merge two pages"
 
 
 @pytest.mark.parametrize(
