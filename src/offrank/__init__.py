@@ -85,7 +85,7 @@ _MODULES = {name for name, (home, _) in _HOMES.items() if home == "."}
 __all__ = sorted({*_HOMES} - _MODULES)  # noqa: PLE0605
 
 if not TYPE_CHECKING:  # otherwise a type checker would accept any name
-    __getattr__ = _lazy.later(__name__, _HOMES)
+    __getattr__ = _lazy.later(__name__, _HOMES, told=".language.argument")
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,7 @@ Catch the root or any branch:
 
     OffrankError
     |-- UsageError              an argument that cannot work (also a ValueError)
+    |   |-- ArgumentError       a verb has no such argument (also a TypeError)
     |   |-- SpellingError       a policy or estimator that cannot be read
     |   `-- AbilityError        a policy asked for what it cannot know
     |-- LogError                the log breaks a rule
@@ -29,7 +30,7 @@ _LONGEST = 4000
 """Characters of a message: names and values that are shown in it may have any length."""
 
 _NAMES = """
-    AbilityError ColumnError EmptyLogError ImpossibleSlateError LogError MissingExtraError NoDivisorError
+    AbilityError ArgumentError ColumnError EmptyLogError ImpossibleSlateError LogError MissingExtraError NoDivisorError
     NoOverlapError OffrankError RowError SpellingError StateError SupportError UsageError optional
 """
 __all__ = [*_NAMES.split()]  # noqa: PLE0604
@@ -99,6 +100,10 @@ class UsageError(OffrankError, ValueError):
     """An argument cannot work."""
 
     code = "usage"
+
+
+class ArgumentError(UsageError, TypeError):
+    """A verb has no argument of this name; the message says which is meant."""
 
 
 class SpellingError(UsageError):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex
 
 Style = Literal["python", "command line"]
 """For whom a text is: a Python program names arguments, the command line its options."""
@@ -16,6 +16,24 @@ _FLAGS: Mapping[str, str] = {"columns": "--column"}
 """Flags that are not the name of their argument."""
 _LONGEST = 200
 """Characters of a name that is compared with others: comparing takes a time of its length for each of them."""
+_ALIKE = 0.78
+"""How alike a name must be to one that is there, to be taken for it: `estimate` and `estimates` are."""
+_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    "value": ("estimate", "mean", "point", "point_estimate", "estimated_value", "reward"),
+    "low": ("ci", "interval", "confidence_interval", "conf_int", "lower", "ci_low", "ci_lower", "lower_bound"),
+    "high": ("ci", "interval", "confidence_interval", "conf_int", "upper", "ci_high", "ci_upper", "upper_bound"),
+    "standard_error": ("se", "std", "sd", "stderr", "std_error", "error"),
+    "ess": ("effective_sample_size", "n_eff"),
+    "n": ("rows", "count", "n_rows", "impressions", "n_rounds"),
+    "relative": ("lift", "uplift", "relative_change", "percent", "improvement"),
+    "difference": ("diff", "delta", "effect"),
+    "decision": ("significant", "p_value", "pvalue", "answer"),
+    "warnings": ("cautions",),
+    "show": ("summary", "report", "print"),
+    "save_html": ("to_html", "html", "save", "to_page"),
+    "to_pandas": ("df", "dataframe", "to_df", "to_frame"),
+}
+"""Attributes of results -> what other libraries call them."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +193,43 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
         return None
     near = difflib.get_close_matches(name, [one for one in known if len(one) <= _LONGEST], n=1, cutoff=cutoff)
     return near[0] if near else None
+
+
+def called(name: str, words: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield own words for what others call by this name. words: own ones -> those of others."""
+    return (own for own, others in words.items() if name.lower() in others)
+
+
+class Attributed:
+    """A result whose error of an attribute that it does not have names those that are meant, its own or of its parts.
+
+    Type checkers see nothing of it, so that they still refuse such attributes.
+    """
+
+    def _parts(self) -> Mapping[str, Any]:
+        """Return what may have an attribute that this lacks, by how it is reached, what is meant most often first."""
+        held = {f".{name}": vars(self).get(name) for name in ("verdict", "value", "difference")}
+        parts = {at: part for at, part in held.items() if isinstance(part, Attributed)}
+        return {f"{at}{deep}": one for at, part in parts.items() for deep, one in part._parts().items()} | parts
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or name in dir(type(self)):
+                return object.__getattribute__(self, name)  # raises what is usual; of a property its own error
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{self._hint(name)}", name=name)
+
+    def _hint(self, name: str) -> str:
+        """Return which attributes are meant; nothing where none is like it."""
+        wanted = [name, *called(name, _ATTRIBUTES)]
+        own, here = [one for one in dir(self) if not one.startswith("_")], type(self).__name__.lower()
+        every = {"": own, **{at: dir(part) for at, part in self._parts().items()}}
+        having = {at: [one for one in wanted if one in names] for at, names in every.items()}
+        found = [f"{here}{at}.{' and .'.join(some)}" for at, some in having.items() if some]
+        near = nearest(name, own, _ALIKE)
+        if near is not None and not having[""] and (len(wanted) > 1 or not found):
+            found = [f"{here}.{near}", *found]
+        return f"; did you mean {' or '.join(found[:1] if having[''] else found[:2])}?" if found else ""
 
 
 def _same(before: Iterable[object], after: Iterable[object]) -> bool:

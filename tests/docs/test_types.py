@@ -1,4 +1,4 @@
-"""What README.md shows of Python passes a strict type checker as it stands."""
+"""What README.md shows of Python passes a strict type checker as it stands, and so do chains of attributes."""
 
 from __future__ import annotations
 
@@ -39,3 +39,46 @@ def test_the_examples_of_the_readme_are_typed(tmp_path: Path) -> None:
     errors = [line for line in said.splitlines() if ": error:" in line]
     assert len(errors) == 1, said  # mypy has looked
     assert 'expression has type "str", variable has type "int"' in errors[0]
+
+
+CHAINS = """
+import offrank
+
+result = offrank.compare("log.parquet", {"a": "top(a)", "b": "top(b)"}, "uniform", ["ips", "snips"])
+numbers: list[float] = [
+    result.comparisons[0].verdict.difference.value,
+    result.comparisons[0].verdict.relative.low,
+    result.verdict.value.high,
+    result.verdict.logged.standard_error,
+    result["a", "snips"].difference.value,
+    result["a", "snips"].mean_weight_interval.low,
+    result.difference("a", "b").low,
+    result.metadata.ab_test.compared[0].lists_alone.value,
+    offrank.measure("log.parquet", "a")["a"].difference.low,
+    offrank.learn("log.parquet", "ips", "policy.json").release.level,
+]
+words: list[str] = [
+    offrank.select_clicks("log.parquet", "pbm", "labels.csv").choice.name,
+    result.verdicts["a"].decision,
+]
+"""
+WRONG = """
+result.value
+result.comparisons[0].verdict.difference.valeu
+result["snips"].ci
+offrank.evaluate("log.parquet", targets="top(a)")
+offrank.evaluate("log.parquet", "top(a)", alpha=0.05)
+"""
+
+
+@pytest.mark.turns(3, ROOT / "src" / "offrank" / "sums" / "estimate.py", ROOT / "src" / "offrank" / "wording.py")
+def test_chains_of_attributes_are_typed_and_wrong_names_are_refused(tmp_path: Path) -> None:
+    said = checked(CHAINS + WRONG, tmp_path)
+    errors = [line.partition(": error: ")[2] for line in said.splitlines() if ": error:" in line]
+    assert [list(dict.fromkeys(re.findall(r'"(\w+)"', one)))[:2] for one in errors] == [
+        ["Result", "value"],
+        ["Interval", "valeu"],
+        ["Estimate", "ci"],
+        ["targets", "evaluate"],
+        ["alpha", "evaluate"],
+    ], said

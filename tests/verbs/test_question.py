@@ -95,7 +95,7 @@ def test_a_parameter_is_a_word_of_the_call_unless_it_is_as_usual() -> None:
 
 
 def test_a_wrong_keyword_is_an_error_that_names_the_verb() -> None:
-    with pytest.raises(TypeError, match=r"evaluate\(\) got an unexpected keyword argument 'deep'"):
+    with pytest.raises(TypeError, match=r"evaluate\(\) has no argument 'deep'"):
         offrank.evaluate(search(), TARGET, deep=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"evaluate\(\) missing 1 required positional argument: 'target'"):
         offrank.evaluate(search())  # type: ignore[call-arg]

@@ -153,7 +153,7 @@ class LoggingPlan(Delivered):
     headings = ("design", "estimator", "cost", "effective_share", "difference_error", "message")
 
     @property
-    def cheapest(self) -> Planned | None:
+    def cheapest(self) -> Planned | Any:
         """The design, and the estimator, that cost the fewest clicks; None if none sees the difference in time."""
         return cheapest(self.rows, self.effect, self.most)
 

@@ -211,7 +211,7 @@ class Fitted(FittedTables):
             raise no_impressions()
         return float(total / weight)
 
-    def examination(self) -> Floats | None:
+    def examination(self) -> Floats | Any:
         """[k] probability that each rank is examined, relative to the first; None where it depends on more.
 
         Returns:

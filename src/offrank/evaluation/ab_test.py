@@ -19,7 +19,7 @@ from ..language.assumptions import FROM_TOP, HISTORY, LISTS_ALONE
 from ..language.registry import Later
 from ..log.batch import Floats
 from ..policies.base import Policy
-from ..sums.estimate import Caution, Estimate, Interval
+from ..sums.estimate import Caution, Estimate, Interval, Known
 from ..sums.mean import Mean, combined, ratio, relative
 from ..sums.named_sums import ByName, Sums
 from .candidates import Rows
@@ -97,8 +97,8 @@ class ArmsCompared:
     steps: tuple[Step, ...]
     combined: Interval
     saved: float | None
-    plain: Interval | None = None
-    lists_alone: Interval | None = None
+    plain: Known = None
+    lists_alone: Known = None
 
 
 Sides = tuple[Mean, Mean]

@@ -17,7 +17,7 @@ from ..policies.balanced import refuse_arm_targets
 from ..policies.base import Fits
 from ..policies.by import By
 from ..policies.fit import counts, fitted, parts_of
-from ..readers.log import period_of
+from ..readers.log import opened, period_of
 from ..readers.wide import per_item
 from ..running.executors import run
 from ..sums.base import Tee
@@ -50,8 +50,8 @@ def answered(question: Question) -> Result:
     Raises:
         OffrankError: see `offrank.evaluate`.
     """
-    source, left_out = question.source, None
-    bounds = None if question.bounded_by is None else _bounds_of(question, question.bounded_by)
+    source, left_out = opened(question.log, question.columns, question.format), None
+    bounds = None if question.bounded_by is None else _bounds_of(question, question.bounded_by, source)
     period = period_of(source)
     given = [*question.plan.inputs, question.held_out]
     if question.state is not None:
@@ -77,11 +77,11 @@ def answered(question: Question) -> Result:
     return result if bounds is None else result.with_bounds(*bounds.found())
 
 
-def _bounds_of(question: Question, known: BoundsAsked) -> bounds_job.BoundsJob:
+def _bounds_of(question: Question, known: BoundsAsked, source: Source) -> bounds_job.BoundsJob:
     """Return what finds the bounds that are asked for; what cannot be bounded is refused before the log is read."""
     plan = question.plan
     asked = question.spec, plan.baseline, question.by, known.limits, known.users, plan.trained.curve
-    bounds = bounds_job.BoundsJob(question.source, plan.targets, *asked, question.executor, question.progress)
+    bounds = bounds_job.BoundsJob(source, plan.targets, *asked, question.executor, question.progress)
     bounds.refuse_impossible()
     return bounds
 
@@ -92,7 +92,7 @@ def numbers(question: Question) -> Numbers:
     Raises:
         OffrankError: see `offrank.estimate`.
     """
-    source, cache = question.source, RunCache()
+    source, cache = opened(question.log, question.columns, question.format), RunCache()
     job = pass_of_numbers(question, source, cache)
     needed = job.needs()
     folds = job.number_folds(source, needed, cache)

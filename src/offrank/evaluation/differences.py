@@ -20,6 +20,7 @@ from ..language.assumptions import NEIGHBOURS
 from ..policies.base import Policy
 from ..sums.estimate import Caution, Interval
 from ..sums.mean import Mean
+from ..wording import Attributed
 from .ab_test import BY_HISTORY, ArmsPair, difference_estimate
 from .candidates import Rows, span
 from .counts import Counts
@@ -28,7 +29,7 @@ _ORDER = {"serious": 0, "warning": 1, "note": 2}
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Attributed):
     """Whether one target earns more than another.
 
     Parameters:

@@ -18,6 +18,7 @@ from ..language.formatting import finite
 from ..policies.base import Policy
 from ..policies.registry import policy as named_policy
 from ..sums.estimate import Caution, Estimate, PlacedCaution, cautions
+from ..wording import Attributed
 from .differences import Difference
 from .metadata import ResultMetadata
 
@@ -83,7 +84,7 @@ class Estimates(Given[Estimate]):
         return known, estimator
 
 
-class EstimatesByGroup(Mapping[Key, Estimate], Tabular):
+class EstimatesByGroup(Attributed, Mapping[Key, Estimate], Tabular):
     """The estimates of a log, a mapping of them, and those of its groups."""
 
     estimates: Estimates
@@ -97,6 +98,12 @@ class EstimatesByGroup(Mapping[Key, Estimate], Tabular):
 
     def __len__(self) -> int:
         return len(self.estimates)
+
+    def _parts(self) -> Mapping[str, Any]:
+        """Return one estimate, by its key."""
+        alone = len({target for target, _ in self.estimates.found}) == 1
+        first = [(key[1:] if alone else key, estimate) for key, estimate in self.items()][:1]
+        return {f"[{', '.join(map(repr, key))}]": estimate for key, estimate in first}
 
     def _rows(self, truths: Mapping[str, float]) -> list[dict[str, Any]]:
         """Return the estimates of the whole log, then of each group."""
@@ -163,6 +170,12 @@ class ResultData(EstimatesByGroup):
         *("ess", "mean_weight", "decision", "trust", "decided", "rows_needed", "expected"),
         *("message", "warnings", "reasons", "error"),
     )
+
+    def _parts(self) -> Mapping[str, Any]:
+        compared = {f".comparisons[{at}].verdict": one.verdict for at, one in enumerate(self.comparisons)}
+        alone = len(self.verdicts) == 1
+        of_targets = {f".verdict{'' if alone else f's[{name!r}]'}": one for name, one in self.verdicts.items()}
+        return {**compared, **super()._parts(), **of_targets}
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -208,7 +208,7 @@ class ResultMetadata:
     command: str | None = None
     baseline: str | None = None
     simultaneous: float | None = None
-    ab_test: ABTest | None = None
+    ab_test: ABTest | Any = None
     credit: Credit | None = None
     left_out: str | None = None
 

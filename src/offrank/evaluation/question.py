@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,9 @@ from ..inference.clusters_and_level import IntervalSpec
 from ..language.argument import Unwritten, plain_argument
 from ..language.from_text import USUAL_ESTIMATORS, USUAL_OF_ARMS, impression_totals, reward_range
 from ..language.registry import Later
-from ..log.source import Source
 from ..policies.balanced import in_balance
 from ..policies.base import Policy
 from ..policies.registry import policy
-from ..readers.log import opened
 from ..running.executors import Executor, Progress
 from ..running.reproducibility import call, written
 from ..wording import Option, Wording
@@ -183,11 +180,6 @@ class Question:
         if self.bounded_by is not None and lost:
             raise UsageError(f"bounds need a whole log that is read here, without {lost[0]}", f"omit {lost[0]}")
 
-    @cached_property
-    def source(self) -> Source:
-        """The log, open."""
-        return opened(self.log, self.columns, self.format)
-
     @classmethod
     def from_dict(cls, asked: Mapping[str, Any], log: Any = None) -> Question:
         """Make it again from what `to_dict` returns, of another log."""
@@ -210,7 +202,7 @@ class Question:
         asked = {
             "target": plan.targets,
             "logging": plan.logging,
-            "estimators": plan.estimators,
+            "estimators": list(map(repr, plan.estimators)),
             "examination": plan.trained.curve,
             "cluster": spec.cluster,
             "confidence": spec.confidence,
@@ -222,14 +214,12 @@ class Question:
             "totals": self.totals,
         }
         asked |= self.scorecard.to_dict() if self.scorecard else {}
-        more = {"baseline": plan.baseline, "where": vars(self.source).get("where") if "source" in vars(self) else None}
-        return dict(plain_argument(asked | {name: one for name, one in more.items() if one is not None}))
+        return dict(plain_argument(asked | ({} if plan.baseline is None else {"baseline": plan.baseline})))
 
     def command(self, verb: Callable[..., Any], **more: Any) -> str:
         """Return the call of a verb that asks this again. more: arguments of this verb alone."""
         asked = {**self.to_dict(), "held_out": self.held_out, "state": self.state}
-        for name in ("baseline", "where"):  # said where it was given
-            asked.pop(name, None)
+        asked.pop("baseline", None)  # said where it was given
         if not self.plan.several:
             asked["target"] = next(iter(asked["target"].values()))
         if (known := self.bounded_by) is not None:

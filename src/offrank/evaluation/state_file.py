@@ -122,8 +122,8 @@ class FilesFold(Fold):
 
 
 def pass_of_state(question: Question, learnt: Fingerprint | None) -> Pass:
-    """The pass of a question by which nothing is learnt; only the columns of its source matter."""
-    plan, source = question.plan, question.source
+    """The pass of a question by which nothing is learnt; only the columns of its log, which is open, matter."""
+    plan, source = question.plan, question.log
     spec = question.spec.with_clusters_of(source)
     spec = spec.with_rows_of(source, plan.logging) if spec.draws_rows else spec
     curve = plan.trained.curve
@@ -132,7 +132,7 @@ def pass_of_state(question: Question, learnt: Fingerprint | None) -> Pass:
     job = replace(job, totals=question.totals, control=question.control, scorecard=question.scorecard)
     compares = plan.baseline is not None
     known = compares and (job.layout.tells_lists or job.logging.confirmed.merges)
-    return replace(job, compares=compares, no_history=OF_STATE if known else None).referenced(question.source)
+    return replace(job, compares=compares, no_history=OF_STATE if known else None).referenced(source)
 
 
 def refuse_learnt(question: Question) -> None:
@@ -184,7 +184,8 @@ def counted(job: Pass, question: Question, log: Source, path: str | PathLike[str
 
 def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -> State:
     """The state before anything was counted, from which the same pass can be made."""
-    items = {PER_ITEM: sorted(job.scorecard.lists)} if job.scorecard and job.scorecard.lists else {}
+    items: dict[str, Any] = {PER_ITEM: sorted(job.scorecard.lists)} if job.scorecard and job.scorecard.lists else {}
+    items |= {"where": kept} if (kept := vars(log).get("where")) is not None else {}
     asked = {**question.to_dict(), COLUMNS: list(job.spec.columns), **items}
     files = files_of(log)
     paths = (log.describe(),) if files is None else files.paths

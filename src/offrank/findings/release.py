@@ -21,7 +21,7 @@ from typing import Any
 
 from ..language.assumptions import in_words
 from ..language.formatting import Span, number
-from ..sums.estimate import Interval
+from ..sums.estimate import Interval, Known
 from .reasons import Reason
 from .verdict import Verdict
 
@@ -57,8 +57,8 @@ class Release:
 
     released: bool
     level: float
-    difference: Interval | None = None
-    missing: Interval | None = None
+    difference: Known = None
+    missing: Known = None
     estimator: str | None = None
     assumes: frozenset[str] = frozenset()
     reasons: tuple[Reason, ...] = ()

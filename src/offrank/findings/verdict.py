@@ -19,7 +19,8 @@ from typing import Any, Literal, NoReturn
 
 from ..language.assumptions import CLIPPED, in_words
 from ..language.formatting import Span
-from ..sums.estimate import Caution, Interval
+from ..sums.estimate import Caution, Interval, Known
+from ..wording import Attributed
 from .reasons import MOST_REASONS, Assumption, Facts, Reason, against_all, first_words, reasons, untested
 from .registry import SEVERITIES, causes_of, has_cause
 from .row import Row
@@ -36,7 +37,7 @@ _FORMS = ("mean", "slot", "control", None)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Attributed):
     """The verdict on the answer to one question.
 
     Parameters:
@@ -68,13 +69,13 @@ class Verdict:
     target: str
     estimator: str | None = None
     assumes: frozenset[str] = frozenset()
-    value: Interval | None = None
-    logged: Interval | None = None
-    difference: Interval | None = None
-    relative: Interval | None = None
+    value: Known = None
+    logged: Known = None
+    difference: Known = None
+    relative: Known = None
     detectable: float | None = None
     anchor_name: str | None = None
-    anchor: Interval | None = None
+    anchor: Known = None
     spans: bool = False
     reasons: tuple[Reason, ...] = ()
     assumptions: tuple[Assumption, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 
@@ -24,8 +25,12 @@ def homes(file: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-def later(package: str, homes: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package whose names are imported when they are first used, from their `homes`."""
+def later(package: str, homes: Mapping[str, tuple[str, str]], told: str = "") -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose names are imported when they are first used, from their `homes`.
+
+    told: the module whose `told` changes functions before anybody has them, also where they stand: they are pickled by
+    their names there.
+    """
 
     def found(name: str) -> Any:
         if name not in homes:
@@ -33,6 +38,9 @@ def later(package: str, homes: Mapping[str, tuple[str, str]]) -> Callable[[str],
         home, own = homes[name]
         module = importlib.import_module(f".{own}" if home == "." else home, package)
         value = module if home == "." else getattr(module, own)
+        if told and isinstance(value, FunctionType):
+            value = importlib.import_module(told, package).told(value)
+            setattr(module, own, value)
         setattr(sys.modules[package], name, value)
         return value
 

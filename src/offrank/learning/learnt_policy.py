@@ -52,7 +52,7 @@ class LearntPolicy(Printed, Plain):
         return "sorted" if self.greedy else "drawn"
 
     @property
-    def release(self) -> Release | None:
+    def release(self) -> Release | Any:
         """Whether the policy, used as its method means it, may replace the logged one; None if not requested."""
         if self.tested is None:
             return None

@@ -18,7 +18,7 @@ from ..frames import plain, plain_fields
 from ..language.argument import interval_level
 from ..language.formatting import Span
 from ..log.batch import Floats
-from ..sums.estimate import Caution, Interval
+from ..sums.estimate import Caution, Interval, Known
 from .cmip_methods import CmiMethod
 from .cmip_methods.base import GradedDocuments, Information, Progress
 from .cmip_methods.binned import cmi_method
@@ -101,11 +101,11 @@ class Cmip:
     null: Null | None
     warnings: tuple[Caution, ...] = ()
     draws: int = 1
-    direction: Interval | None = None
+    direction: Known = None
     floor: Floor | None = None
 
     @property
-    def excess(self) -> Interval | None:
+    def excess(self) -> Known:
         """What CMIP is above the floor, with the doubt of both: about 0 for a right model; None without a floor.
 
         The number to read, and to compare models by: each has a floor of its own.
@@ -128,7 +128,7 @@ class Cmip:
         return None if self.floor is None else any(caution.code == "carries-policy" for caution in self.warnings)
 
     @property
-    def p_value(self) -> float | None:
+    def p_value(self) -> float | Any:
         """The p-value of the hypothesis that the model is debiased."""
         return None if self.null is None else self.null.p_value
 

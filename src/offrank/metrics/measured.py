@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import NoOverlapError, UsageError
 from ..frames import Given, plain
 from ..language.formatting import Span, finite
-from ..sums.estimate import Caution, Interval, PlacedCaution, cautions
+from ..sums.estimate import Caution, Known, PlacedCaution, cautions
 
 Key = tuple[str, str]
 
@@ -37,7 +37,7 @@ class Measured:
     clicks: float
     rejected: float
     ess: float
-    difference: Interval | None = None
+    difference: Known = None
     warnings: tuple[Caution, ...] = field(default=())
 
     @property

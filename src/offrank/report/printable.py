@@ -12,14 +12,14 @@ from ..frames import Tabular
 from ..language.files import write_text
 from ..language.outputs import refuse_result
 from ..sums.estimate import Caution, PlacedCaution
-from ..wording import Style, worded
+from ..wording import Attributed, Style, worded
 from . import terminal
 from .document import Answer, Document, Finding, Section, of_models, worst
 from .facts import asked, eyebrow
 from .plots import Forest
 
 
-class Printed(ABC):
+class Printed(Attributed, ABC):
     """A result that is shown as a document, see `to_document`."""
 
     @abstractmethod

@@ -111,7 +111,7 @@ class Selection(Tabular):
         return self.choices[str(strategy(by))]
 
     @property
-    def choice(self) -> ModelChoice | None:
+    def choice(self) -> ModelChoice | Any:
         """The choice of the one strategy; of several, the one of least average regret in the paper, or the last.
 
         None where no model may be chosen.

@@ -55,7 +55,7 @@ class Selected(Delivered):
         return self.about
 
     @property
-    def choice(self) -> ModelChoice | None:
+    def choice(self) -> ModelChoice | Any:
         """Return the choice of the only strategy, or of the one that the paper found best; None if there is none."""
         return self.selection.choice
 

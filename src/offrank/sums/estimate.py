@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import NoOverlapError
 from ..log.batch import Floats
-from ..wording import Wording
+from ..wording import Attributed, Wording
 
 Severity = Literal["note", "warning", "serious"]
 FEW_EFFECTIVE = 100.0
@@ -119,7 +119,7 @@ def cautions(found: Any) -> tuple[Caution, ...]:
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Attributed):
     """A value with its confidence interval and standard error.
 
     Parameters:
@@ -173,6 +173,10 @@ class Interval:
         return _deviate((self.value - expected) / self.standard_error, self.skewness, self.freedom)
 
 
+Known = Interval | Any
+"""An interval, or None where the log gives none: that is not asked by type checkers, as for a group of `re.Match`."""
+
+
 @dataclass(frozen=True)
 class Design:
     """The moments of an estimator's weights that follow from two policies alone, without any reward.
@@ -200,7 +204,7 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Attributed):
     """The estimated reward of a policy per impression, with diagnostics of how far to trust it.
 
     Parameters:
@@ -242,8 +246,8 @@ class Estimate:
     mean_weight: float | None = None
     max_weight_share: float = math.nan
     tail_index: float | None = None
-    mean_weight_interval: Interval | None = None
-    difference: Interval | None = None
+    mean_weight_interval: Known = None
+    difference: Known = None
     warnings: tuple[Caution, ...] = field(default=())
     chosen: str | None = None
     cluster: str | None = None
