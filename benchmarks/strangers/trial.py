@@ -1,4 +1,4 @@
-"""Seven tables as other systems write them, asked about as a new user would: `offrank inspect`, then what it prints.
+"""Tables as other systems write them, asked about as a new user would: `offrank inspect`, then what it prints.
 
 python -m benchmarks.strangers.trial [--page docs/contributing/reliability.md]
 
@@ -125,6 +125,60 @@ def structs() -> str:
     return "offrank inspect results.parquet"
 
 
+def analytics() -> str:
+    """Google Analytics 4 as BigQuery exports it; nothing tells by which scores its lists were drawn."""
+    drawn = random.Random(5)
+    with Path("ga4_events.json").open("w") as out:
+        for session in range(4_000):
+            term, sku = drawn.randrange(20), {}
+            for item in range(8):
+                sku[f"SKU_{term}_{item}"] = drawn.expovariate(1) / 2.718281828 ** (item * 5 % 8 / 4)
+            items = [{"item_id": one, "index": at} for at, one in enumerate(sorted(sku, key=sku.__getitem__)[:6])]
+            params = [{"key": "ga_session_id", "value": {"int_value": 10**9 + session}}]
+            known = {"user_pseudo_id": f"{drawn.randrange(900)}.7", "event_params": params}
+            known |= {"event_date": f"202610{1 + session // 300:02}", "event_timestamp": 179 * 10**13 + session * 10**7}
+            print(json.dumps({**known, "event_name": "view_item_list", "items": items}), file=out)
+            for at, one in enumerate(items):
+                if drawn.random() < (0.5 if int(one["item_id"][-1]) % 2 else 0.25) / (at + 1):
+                    print(json.dumps({**known, "event_name": "select_item", "items": [one]}), file=out)
+    return "offrank inspect ga4_events.json"
+
+
+def routes() -> str:
+    """What a router of language models chose, with the probabilities of all, the thumbs of users, and costs."""
+    drawn = random.Random(6)
+    with Path("router.jsonl").open("w") as out:
+        for number in range(8_000):
+            hard = drawn.random()
+            probs = {"large": 0.2 + 0.5 * hard, "medium": 0.5 - 0.3 * hard, "small": 0.3 - 0.2 * hard}
+            chosen = drawn.choices([*probs], [*probs.values()])[0]
+            liked = drawn.random() < {"large": 0.8, "medium": 0.7, "small": 0.7 - 0.2 * hard}[chosen]
+            row = {"ts": f"2026-10-{1 + number // 600:02}T10:{number % 60:02}:00Z", "request_id": f"req-{number}"}
+            row |= {"routed_to": chosen, "routing_probs": probs, "thumbs_up": int(liked), "cost_usd": 0.01 * hard}
+            print(json.dumps(row), file=out)
+    return "offrank inspect router.jsonl"
+
+
+def apart() -> str:
+    """A folder with a table of what was shown for each day, and the clicks in others."""
+    drawn = random.Random(7)
+    for day in ("2026-10-01", "2026-10-02", "2026-10-03"):
+        shown, clicks = [], []
+        for number in range(2_500):
+            query, request = drawn.randrange(50), f"{day}-{number}"
+            score = {query * 10 + item: item * 37 % 11 / 5 for item in range(7)}
+            new = [item * 23 % 7 / 3 for item in range(7)]
+            slate = sorted(score, key=lambda item, of=score: drawn.expovariate(1) / 2.718281828 ** of[item])[:5]
+            row = {"request_id": request, "time": f"{day} 12:00:00", "query": f"q{query}", "candidates": [*score]}
+            shown.append({**row, "ranker_score": [*score.values()], "new_ranker_score": new, "shown": slate})
+            hit = (item for at, item in enumerate(slate, 1) if drawn.random() < (0.5 if item % 3 else 0.2) / at)
+            clicks += [{"request_id": request, "item_id": item, "click_time": f"{day} 12:00:09"} for item in hit]
+        for name, rows in (("impressions", shown), ("clicks", clicks)):
+            Path("logs", name).mkdir(parents=True, exist_ok=True)
+            pq.write_table(pa.Table.from_pylist(rows), Path("logs", name, f"{day}.parquet"))
+    return "offrank inspect logs"
+
+
 TRIALS = {
     "demo": Trial(demo, "would have", "0"),
     "Criteo": Trial(public("criteo.txt.gz", "criteo-nips17/criteo_first2000.txt.gz"), "With care", "0"),
@@ -140,6 +194,9 @@ TRIALS = {
     "A/B test, a row per item": Trial(lists, "Better", "1: the command fitted a click model, and compared no arms"),
     "UBI, the queries first": Trial(insights, "Rank 10 is examined", "1: clicks were asked for, their file not named"),
     "Parquet of list&lt;struct>": Trial(structs, "would have earned", "0"),
+    "GA4's events": Trial(analytics, "Rank 6 is examined", "1: a uniform order was certified, which it was not"),
+    "Router of models": Trial(routes, "Better", "1: positions were asked for, where thumbs are the reward"),
+    "Folder, clicks apart": Trial(apart, "would have earned", "0"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, multinomial, poisson
 
-from offrank import EpsilonUniform, PlackettLuce, Top
-from offrank.checks.calibration import CalibrationFold, ShownCounts, bennett
+from offrank import EpsilonUniform, PlackettLuce, Top, Uniform
+from offrank.checks.calibration import TILTS, CalibrationFold, ShownCounts, _all_items, bennett
 from offrank.findings.log import Frequency
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.batch import Shown as Slates
@@ -235,3 +236,47 @@ def test_the_chance_of_a_deviation_is_that_of_both_sides(most: float, variance: 
     _, (*_, found) = ShownCounts(*(np.array([one]) for one in (30.0, 10.0, 9.0, 16.0))).worst(most, np.ones(1))
     u = most * 20 / variance
     assert found == pytest.approx(2 * math.exp(-variance / most**2 * ((1 + u) * math.log1p(u) - u)), rel=1e-12)
+
+
+def unknown_ranker(rows: int, terms: int, spread: float, seed: int) -> LogBatch:
+    """Lists of 4 of 6 items of a term, by scores that the log lacks: a reordering of what it shows."""
+    rng = np.random.default_rng(seed)
+    items = rng.integers(terms, size=rows)[:, None] * 6 + np.arange(6)
+    noise = rng.gumbel(size=items.shape)
+    order = np.argsort(-(spread * (items * 5 % 6) + noise), axis=1)[:, :4]
+    shown = np.take_along_axis(items, order, axis=1)
+    candidates = np.sort(shown, axis=1)  # of these alone the log tells
+    return batch(candidates, np.argsort(np.argsort(shown, axis=1), axis=1))
+
+
+@pytest.mark.parametrize("terms", [40, 200])
+def test_many_items_together_refute_a_law_that_none_of_them_refutes_alone(terms: int) -> None:
+    told = found(unknown_ranker(8_000, terms, 0.5, 1), Uniform())
+    assert told.items == 6 * terms
+    assert told.observed > told.expected
+    assert told.chance < 1e-6
+    kept = replace(unknown_ranker(8_000, terms, 0.5, 1), inclusion=np.full(8_000, 0.5))
+    assert found(kept, Uniform()).items == 0  # rows that were left out may depend on what they showed
+    fits = found(unknown_ranker(8_000, terms, 0.0, 1), Uniform())
+    assert fits.chance > 0.1
+
+
+def test_the_tail_of_poisson_variables_is_bounded_as_the_comparison_of_all_items_says() -> None:
+    for mean in np.exp(np.linspace(np.log(1e-9), np.log(3e4), 200)):
+        count = np.arange(int(mean + 40 * np.sqrt(mean) + 200))
+        ratio = np.where(count > mean, count * np.log(np.maximum(count, 1) / mean) - count + mean, 0.0)
+        for tilt in TILTS:
+            factor = math.log(np.exp(poisson.logpmf(count, mean) + tilt * ratio).sum())
+            bound = min(math.log((1 + (1 - tilt) ** -0.5) / 2), mean ** (1 - tilt) * math.exp(-tilt))
+            assert factor <= bound * (1 + 1e-9)
+
+
+def test_all_items_together_are_as_unlikely_as_enumeration_says() -> None:
+    """Twelve rows with one of three items each, two of them rare: P(bound <= a) <= a, over all counts."""
+    law = np.array([0.02, 0.03, 0.95])
+    counts = np.array([one for one in itertools.product(range(13), repeat=3) if sum(one) == 12])
+    weight = multinomial.pmf(counts, 12, law)
+    chance = np.array([next(_all_items(one[None].astype(float), 12 * law[None])).chance for one in counts])
+    assert chance.min() < ALARM
+    for level in np.unique(chance):
+        assert weight[chance <= level].sum() <= level

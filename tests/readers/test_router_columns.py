@@ -99,6 +99,14 @@ def test_a_choice_under_names_that_nobody_knows_is_told_by_the_object_of_its_opt
     assert either[0]["ips"].value == either[1]["ips"].value == pytest.approx(np.mean([row["reward"] for row in LOG]))
 
 
+def test_what_a_choice_earned_may_be_a_flag_and_is_asked_for_where_it_is_unclear() -> None:
+    rows = [{"routed_to": row["model"], "routing": row["probs"], "cost_usd": 0.1 * row["id"]} for row in LOG]
+    flags = [{**one, "thumbs_up": row["id"] % 3 // 2} for one, row in zip(rows, LOG, strict=True)]
+    assert offrank.inspect(flags).format == "router(chosen=routed_to, reward=thumbs_up, probs=routing)"
+    unclear = offrank.inspect([{**one, "zufrieden": row["id"] % 2} for one, row in zip(rows, LOG, strict=True)])
+    assert "format='router(chosen=routed_to, reward=NAME, probs=routing)'" in unclear.why
+
+
 @pytest.mark.parametrize("other", [{"judge_rating": 1}, {"position": 1}])
 def test_what_may_be_another_reward_or_a_list_is_no_choice(other: dict[str, int]) -> None:
     rows = [{"routed_to": row["model"], "routing": row["probs"], "judge_score": row["reward"], **other} for row in LOG]

@@ -5,6 +5,11 @@ rows with one of them there, and the expected number. Likewise each item, at eac
 a row adds 1 with a known probability q, so that the count has the mean sum(q) and the variance sum(q (1 - q)), exactly;
 rows are independent. No asymptotics are needed: Bennett's inequality bounds the probability of such a deviation.
 
+All items of a rank together detect what no single one of many shows, such as an unknown ranker behind a log that is
+taken for uniform. Their counts are negatively associated, and each is below a Poisson variable in the convex order;
+so is their likelihood ratio where they are too high, sum(O log(O / E) - O + E): Chernoff's inequality bounds
+its tail.
+
 Two sums over whole slates detect small errors at many ranks: of the log-probability of each item at its rank,
 and of its excess over the item's mean over the ranks (which swaps lower). Their mean is exact too, and their
 variance is the larger of the one between rows and the one for independent ranks.
@@ -20,7 +25,7 @@ import numpy as np
 
 from ..errors import AbilityError
 from ..findings.log import Frequency
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..sums.base import Fold
@@ -28,6 +33,8 @@ from ..sums.sampled import CELLS, KEPT, LARGEST_ROW, SampledRows, SampledRowsFol
 from . import _kernels_calibration
 
 LIFTS = (1e-6, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+TILTS = (0.1, 0.5)
+"""t of Chernoff's bound: the small one finds a small deviation of thousands of items, the large one that of some."""
 RANKS = 10
 """Ranks that are compared, from the top; one rank is informative about those below."""
 _ROUNDING = 1 - 1e-6
@@ -35,7 +42,7 @@ _ROUNDING = 1 - 1e-6
 _DUST = 1e-9
 _LEAST_LIFT = 0.05
 """Less likely items count as this likely in sums of log-probabilities, so that no single row dominates."""
-_SHARES = {"lift": 0.3, "item": 0.25, "place": 0.25, "slate": 0.2}
+_SHARES = {"lift": 0.3, "item": 0.2, "place": 0.2, "slate": 0.2, "all": 0.1}
 """Share of the false alarms for each kind of comparison; within a kind, items share it by expected count."""
 
 
@@ -135,9 +142,14 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
     codes, places[inside] = np.unique(candidates[inside], return_inverse=True)
     each = np.zeros((1 + ranks, 4, len(codes)))
     _kernels_calibration.count_items(probs, places, size, rows.slates, h, each)
-    yield _worst_item(ShownCounts(*each[0]), most, codes, None, _SHARES["item"])
-    for rank in range(1, ranks + 1):
-        yield _worst_item(ShownCounts(*each[rank]), most, codes, rank, _SHARES["place"] / ranks)
+    for rank in range(1 + ranks):
+        counts = ShownCounts(*each[rank])
+        share = _SHARES["place"] / ranks if rank else _SHARES["item"]  # items share it by expected count
+        shares = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
+        worst, found = counts.worst(most, shares)
+        yield Frequency(rank or None, *found, item=int(codes[worst]))
+    if most == h.min() == 1:
+        yield from _all_items(each[1:, 0], each[1:, 1])
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
@@ -151,10 +163,20 @@ def _of_slates(rows: SampledRows, probs: Floats) -> float:
     return float(chance.min(initial=1.0)) / (_SHARES["slate"] / 2)
 
 
-def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Frequency:
-    """Return the item with the largest deviation; items share the false alarms by expected count."""
-    worst, found = counts.worst(most, share * counts.expected / max(float(counts.expected.sum()), 1e-12))
-    return Frequency(rank, *found, item=int(codes[worst]))
+def _all_items(observed: Floats, expected: Floats) -> Iterator[Frequency]:
+    """Compare all items of each rank together: those of too many rows, of counts [ranks, items].
+
+    P(G >= g) <= exp(-t g) prod E exp(t G_i) for each t below 1 (Chernoff). Of a Poisson variable of mean E the factor
+    is at most (1 + (1 - t)^-1/2) / 2, its limit for large E, and exp(E^(1 - t) e^-t).
+    """
+    tilt = np.array(TILTS)[:, None]
+    for rank, (seen, mean) in enumerate(zip(observed, expected, strict=True), 1):
+        high = seen > mean
+        ratio = float(np.sum(seen[high] * np.log(seen[high] / np.maximum(mean[high], _DUST)) - seen[high] + mean[high]))
+        factors = np.minimum(np.log1p(((1 - tilt) ** -0.5 - 1) / 2), mean ** (1 - tilt) * np.exp(-tilt)).sum(axis=1)
+        least = float(np.min(factors - tilt[:, 0] * ratio, initial=0.0))
+        chance = len(tilt) * len(observed) / _SHARES["all"] * float(np.exp(least))
+        yield Frequency(rank, float(seen[high].sum()), float(mean[high].sum()), min(chance, 1.0), items=len(mean))
 
 
 def _least(chance: Floats) -> int:

@@ -39,6 +39,7 @@ class Frequency:
     item: int | None = None  # its code; without one, `lift` selects the items
     lift: float | None = None  # those shown there at least so many times as often as by a uniform policy
     name: str = ""  # what the log calls the item
+    items: int = 0  # of so many together, those that were shown too often
     untested: int = 0  # rows that are too large to compare
 
 
@@ -143,7 +144,9 @@ def deviation_in_words(fit: Frequency) -> str:
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     how = "too often" if fit.observed > fit.expected else "too rarely"
     what = f"item {fit.name or fit.item} was"
-    if fit.lift is not None:
+    if fit.items:
+        what = f"of {fit.items:,} items, many more than chance allows were"
+    elif fit.lift is not None:
         times = "" if fit.lift == 1 else f"{fit.lift:g} times "
         often = "at all" if fit.lift < 0.01 else f"at least {times}as often as a random order would"
         what = f"items that the policy shows there {often} were"

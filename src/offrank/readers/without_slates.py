@@ -17,6 +17,7 @@ from . import flat
 from .column_sets import LOOKED_AT, FileTable, differing, headed, one_of, sets_of
 from .conversions import is_json, is_number, whole_column
 from .description import Description
+from .formats.router import choice_by_objects
 from .joining import ExposureColumns
 from .log_columns import type_in_words
 from .names import closeness, parts, words_of
@@ -135,6 +136,10 @@ _DISTINCT = 0.99
 def _choices(rows: pa.Table) -> Description | None:
     """Tell a table with a choice of one option in each row, and what it lacks to be read so."""
     found = choice_of(rows)
+    if found is None and (told := choice_by_objects(rows)):
+        one = "one choice in each row ({chosen!r}) and the probability of each option ({probs!r})".format_map(told)
+        instead = "name its column: format='router(chosen={chosen}, reward=NAME, probs={probs})'".format_map(told)
+        return Description("none", lacks=f"it has {one}, but it is unclear what that earned", instead=instead)
     if found is None and (costed := costed_choice(rows)) is not None:
         one = f"one choice in each row ({costed.chosen!r}), its probability ({costed.propensity!r}) and its cost"
         instead = _TO_EARN.format(costed.earned, f"chosen={costed.chosen}, reward=NAME, propensity={costed.propensity}")

@@ -20,7 +20,8 @@ from ..computed_columns import Computed, DerivedTable, always, one_each
 from ..conversions import is_number, whole_column, yes_or_no
 from ..names import DICTIONARY, SURE_FIT, group_columns
 from ..opening import Beginning, open_table
-from ..roles.single import MOST_OPTIONS, TO_LIST, ChoiceColumns, choice_of, is_choice, is_probability, lacks_options
+from ..roles import single as pick
+from ..roles.columns import of_values
 from ..tables import MemoryTable, Table, all_pieces, first_rows, refuse_lacking
 from ..unfolding import unfolded
 from ..wide import Invalid, WideLog
@@ -100,9 +101,9 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
         return None
     single = [name for name in rows.column_names if not pa.types.is_nested(rows.schema.field(name).type)]
     words = DICTIONARY
-    chosen = [name for name in single if name.lower() in words["ROUTE"] and is_choice(rows.column(name))]
+    chosen = [name for name in single if name.lower() in words["ROUTE"] and pick.is_choice(rows.column(name))]
     reward = [name for name in single if name.lower() in words["ROUTE_REWARD"] and is_number(rows[name].type)]
-    written = [name for name in single if names.closeness("propensity", name) >= 3 and is_probability(rows[name])]
+    written = [name for name in single if names.closeness("propensity", name) >= 3 and pick.is_probability(rows[name])]
     probs = [name for name in words["ROUTE_PROBS"] if _fields(name, rows.column_names)]
     reward = [name for name in reward if name.lower() == "reward"] or reward
     written = [] if probs else written
@@ -119,34 +120,36 @@ def _recognised(beginning: Beginning) -> Mapping[str, Any] | None:
     found["propensity"] = written[0]
     if listed:
         return {**found, "candidates": listed[0]} if len(listed) == 1 else None
-    return None if lacks_options(rows, ChoiceColumns(chosen[0], reward[0], written[0], alone=True)) else found
+    return None if pick.lacks_options(rows, pick.ChoiceColumns(chosen[0], reward[0], written[0], alone=True)) else found
 
 
 def _by_shape(rows: pa.Table) -> Mapping[str, Any] | None:
     """Tell a choice of anything else by an option, what it earned and a probability called so, in rows of their own."""
-    found = choice_of(rows)
+    found = pick.choice_of(rows)
     if found is None:
-        return _of_objects(rows)
+        told = choice_by_objects(rows)
+        return told if told and told["reward"] else None
     if not found.alone:
         return None
     named = {"chosen": found.chosen, "reward": found.earned}
     if not found.propensity:
         probs = _distribution(rows, found.chosen)
         return {**named, "probs": probs} if probs else None
-    return None if lacks_options(rows, found) else {**named, "propensity": found.propensity}
+    return None if pick.lacks_options(rows, found) else {**named, "propensity": found.propensity}
 
 
-def _of_objects(rows: pa.Table) -> Mapping[str, Any] | None:
-    """Tell a choice, whatever it is called, by the one object of probabilities of its options, and what it earned."""
+def choice_by_objects(rows: pa.Table) -> Mapping[str, str] | None:
+    """Return a choice told by the one object of probabilities of its options; an empty reward if that is unclear."""
     single = [one.name for one in rows.schema if "." not in one.name and not pa.types.is_nested(one.type)]
     if any(names.closeness("position", name) >= SURE_FIT for name in single):
         return None
-    pairs = [(one, found) for one in single if is_choice(rows[one]) and (found := _distribution(rows, one))]
-    words = names.words_of("ROUTE_REWARD")
-    earned = [name for name in single if words & {*names.parts(name)} and is_number(rows[name].type)]
-    if len(pairs) != 1 or len(earned) != 1:
+    pairs = [(one, found) for one in single if pick.is_choice(rows[one]) and (found := _distribution(rows, one))]
+    if len(pairs) != 1:
         return None
-    return {"chosen": pairs[0][0], "reward": earned[0], "probs": pairs[0][1]}
+    words = names.words_of("ROUTE_REWARD")
+    called = [name for name in single if words & {*names.parts(name)} and is_number(rows[name].type)]
+    earned = called or [pick.earned_of(of_values(rows.select(single)), pairs[0][0]) or ""]
+    return {"chosen": pairs[0][0], "reward": earned[0] if len(earned) == 1 else "", "probs": pairs[0][1]}
 
 
 def _distribution(rows: pa.Table, chosen: str) -> str:
@@ -177,23 +180,19 @@ def _refuse_unlisted(table: Table, chosen: str, reward: str, propensity: str) ->
         ColumnError: the options have to be listed.
     """
     rows = first_rows(table, (chosen, propensity))
-    if not (rows.num_rows and is_choice(rows.column(chosen)) and is_probability(rows.column(propensity))):
+    if not (rows.num_rows and pick.is_choice(rows.column(chosen)) and pick.is_probability(rows.column(propensity))):
         return
-    found = ChoiceColumns(chosen, reward, propensity, alone=True)
-    if lacks_options(rows, found):
+    found = pick.ChoiceColumns(chosen, reward, propensity, alone=True)
+    if pick.lacks_options(rows, found):
         said = f"{propensity!r} shows that not every row of {table.describe()} had all options of {chosen!r}"
-        raise ColumnError(said, TO_LIST.format(found.spelled))
+        raise ColumnError(said, pick.TO_LIST.format(found.spelled))
 
 
 def ever(table: Table, chosen: str) -> pa.Array:
     """Return all values of a column, ascending."""
-    found = {
-        value
-        for piece in all_pieces(table, (chosen,))
-        for value in flat.plain_column(piece.data.column(chosen)).unique().to_pylist()
-        if value is not None
-    }
-    if len(found) > MOST_OPTIONS:
+    pieces = (piece.data.column(chosen) for piece in all_pieces(table, (chosen,)))
+    found = {value for one in pieces for value in flat.plain_column(one).unique().to_pylist()} - {None}
+    if len(found) > pick.MOST_OPTIONS:
         raise LogError(f"{chosen!r} has {len(found):,} different values", "name the column of the options")
     return pa.array(sorted(found))
 

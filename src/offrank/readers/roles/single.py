@@ -56,14 +56,19 @@ def choice_of(rows: pa.Table) -> ChoiceColumns | None:
     chosen = _best("option", [name for name in single if is_choice(rows.column(name))])
     if not chosen or any(names.closeness("position", name) >= SURE_FIT for name in single if name != chosen):
         return None
-    flags = [name for name, one in single.items() if len(one.clicks) and name != chosen and one.clicks.max() == 1]
-    earned = next((found for role in _FLAGS if (found := _best(role, flags))), None)
-    earned = earned or _best("outcome", [name for name, one in single.items() if len(one.numbers) and name != chosen])
+    earned = earned_of(single, chosen)
     near, written = _probabilities(rows, single)
     if earned is None or len(near) > 1:
         return None
     propensity, called = (written[0], "") if written else ("", next(iter(near), ""))
     return ChoiceColumns(chosen, earned, propensity, _are_alone(single, chosen), called)
+
+
+def earned_of(single: Mapping[str, Column], chosen: str) -> str | None:
+    """Return the column of what a choice earned: a flag that is called so, or else numbers; None if it is unclear."""
+    flags = [name for name, one in single.items() if len(one.clicks) and name != chosen and one.clicks.max() == 1]
+    earned = next((found for role in _FLAGS if (found := _best(role, flags))), None)
+    return earned or _best("outcome", [name for name, one in single.items() if len(one.numbers) and name != chosen])
 
 
 def costed_choice(rows: pa.Table) -> ChoiceColumns | None:
