@@ -73,6 +73,17 @@ def test_a_question_is_answered_within_one_click(asked: str) -> None:
         assert [word for word in wanted if word not in said] == [], f"{page}#{anchor}"
 
 
+def test_what_one_per_cent_would_buy_is_what_the_example_of_the_readme_prints() -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    [(effect, impressions, cost)] = re.findall(
+        r"would buy (\S+) %: \S+ 0\.01\) with snipm: (\S+) impressions, (\S+) %", readme
+    )
+    for text in (readme, " ".join(INDEX.split())):
+        assert f"difference of {float(effect):.0f} %" in text
+        assert f"after {float(impressions.replace(',', '')) / 1e6:.1f} million impressions" in text
+    assert f"with {cost} % of the clicks at stake" in " ".join(INDEX.split())
+
+
 def test_what_is_cited_is_what_the_file_says() -> None:
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     entry = section("", "cite")
