@@ -5,10 +5,11 @@ PACKAGING := pyproject.toml reproductions/pyproject.toml reproductions/version.p
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 N ?= 100000
 SEED ?= 1
+ONLY ?=
 OLDER ?= tests/sums tests/inference tests/reward_models tests/estimators/test_normaliser.py
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly fast lint format types layers docs compiled pytest older mutants fuzz versions canary bench chromium java postgres clean
+.PHONY: help demo test nightly fast lint format types layers docs compiled pytest older mutants fuzz versions canary tables chromium java postgres clean
 # Tests start many processes: what is compiled of the sources is kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -64,13 +65,8 @@ versions: java ## Do the core tests pass with the oldest and the newest librarie
 canary: java ## The same with pre-releases of everything
 	scripts/versions --set pre
 
-bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
-	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
-		echo "== $$script"; $(BIN)/python "$$script" || exit; \
-	done; \
-	for module in forms tables recipes trial; do \
-		echo "== $$module of strangers"; $(BIN)/python -m benchmarks.strangers.$$module || exit; \
-	done
+tables: $(VENV)/.installed-dev ## Make every table of docs/tables anew, on this commit (days); ONLY="judged runs" picks some
+	$(BIN)/python benchmarks/tables.py --only "$(ONLY)"
 
 chromium:
 	@scripts/ensure-chromium

@@ -1,4 +1,4 @@
-"""Times of one process, as tables of ratios."""
+"""Times and memory of one process, as tables of ratios."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import multiprocessing
 import re
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from _page import markdown_head, markdown_row
 
 
 @dataclass(frozen=True)
@@ -45,18 +44,16 @@ def in_turn(
     return {name: Times(found) for name, found in runs.items()}
 
 
-def show(title: str, times: Mapping[str, Times], rows: int, against: str) -> None:
-    """Print seconds, rates, and ratios to the job `against`."""
-    table = Table(title=title, title_justify="left")
-    table.add_column("job")
-    for heading in ("best s", "median s", "million rows/s", "times the reference, best", "median"):
-        table.add_column(heading, justify="right")
+def ratios(title: str, times: Mapping[str, Times], rows: int, against: str) -> Iterator[str]:
+    """Seconds, rates, and ratios to the job `against`, as lines of a page."""
+    yield f"{title}:\n"
+    yield from markdown_head("job", "best s", "median s", "million rows/s", "times the reference, best", "median")
     reference = times[against]
     for name, found in times.items():
         ratios = (found.best / reference.best, found.median / reference.median)
         cells = (found.best, found.median, rows / found.best / 1e6, *ratios)
-        table.add_row(name, *(f"{cell:.3g}" for cell in cells))
-    Console(width=120).print(table)
+        yield markdown_row(name, *(f"{cell:.3g}" for cell in cells))
+    yield ""
 
 
 def alone(job: Callable[[], Any]) -> tuple[Any, float, float, float]:
@@ -68,7 +65,13 @@ def alone(job: Callable[[], Any]) -> tuple[Any, float, float, float]:
 
 
 def _told(job: Callable[[], Any]) -> tuple[Any, float, float]:
-    found = job()
-    # Not getrusage: its maximum survives exec, so it would be that of this process's parent.
-    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    return found, time.process_time(), int(peak[1]) / 1024 if peak else float("nan")
+    return job(), time.process_time(), memory()
+
+
+def memory(kind: str = "VmHWM") -> float:
+    """MB of a kind of memory of this process, by default the most that it ever had.
+
+    Not getrusage: its maximum survives exec, so it would be that of this process's parent.
+    """
+    found = re.search(rf"{kind}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found[1]) / 1024 if found else float("nan")

@@ -36,6 +36,14 @@ def draw(scores: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.in
     return np.argsort(rng.exponential(size=scores.shape) / scores, axis=1)
 
 
+def logged(old: np.ndarray, new: np.ndarray, slots: int, rng: np.random.Generator) -> pa.Table:
+    """Slates that the old scores drew, beside all candidates and both scores."""
+    slate = draw(old, rng)[:, :slots]
+    columns = {"candidates": np.tile(np.arange(old.shape[1]), (len(old), 1)), "old_score": old, "new_score": new}
+    columns |= {"slate": slate, "clicks": (rng.random(slate.shape) < 0.2).astype(np.uint8)}
+    return table({name: lists(values) for name, values in columns.items()})
+
+
 def reranked(n: int, slots: int, seed: int = 0, examination: Sequence[float] | None = None) -> pa.Table:
     """A Plackett-Luce log whose candidates are the slate: all items are shown, in random order.
 
@@ -93,8 +101,8 @@ def matrix(log: pa.Table, name: str) -> np.ndarray:
 
 def narrow(log: pa.Table) -> pa.Table:
     """The same log with numbers of fewer bytes."""
-    kinds = {"slate": np.int32, "old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
-    return table({name: lists(matrix(log, name).astype(kind)) for name, kind in kinds.items()})
+    kinds = {"old_score": np.float32, "new_score": np.float32, "clicks": np.uint8}
+    return table({name: lists(matrix(log, name).astype(kinds.get(name, np.int32))) for name in log.column_names})
 
 
 def scaled(log: pa.Table, factor: float) -> pa.Table:

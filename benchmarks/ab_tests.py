@@ -1,44 +1,36 @@
-"""An A/B test of two rankers that sort: how many sessions the combination saves, and how often it is right.
+"""A/B tests and interleaved lists of two rankers that sort: how often is what `compare` says of them right?
 
-Users of click models, users for whom no step but the means is right, tests that are clustered, uneven, or of revenue;
-rankers from alike to such that share nothing; several sizes. The truth is the expected clicks of both, exactly.
+    python benchmarks/ab_tests.py ab-tests [--logs 200] [--sessions 2000 20000 200000] [--only alike] [--users bored]
+                                        [--by-verb] [--workers 2] [--kept FILE] [--write]
+    python benchmarks/ab_tests.py interleaving [--logs 200] [--lists 4000] [--workers 2] [--kept FILE] [--write]
 
-    python benchmarks/ab_tests.py [--logs 200] [--sessions 2000,20000,200000] [--seed 1] [--keep FOLDER] [--by-verb]
-                                  [--only alike,near] [--users comparing,bored]
-                                  [--write docs/how-to/you-have-an-ab-test.md]
-
-In FOLDER stands what each log said, so that a run goes on where another ended, and several can share the kinds. With
-`--logs 0` the tables are made of what stands there. Logs are compared from counts of sessions that are alike, which
-says what `compare` does (tests/verbs/test_ab_counts.py); `--by-verb` asks it, and takes 10 to 100 times as long.
+The truth is the expected clicks of both rankers, exactly (see `_ab_worlds`).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from _ab_counts import Comparer
-from _ab_worlds import LIKENESS, USERS, Drawn, World
-from _page import generated
+from _ab_worlds import ITEMS, LIKENESS, QUERIES, SLOTS, USERS, Drawn, World
+from _page import markdown_head, markdown_row, measured, run
 from numpy.typing import NDArray
 
 import offrank
 from offrank.evaluation.ab_test import ArmsCompared
 from offrank.language.formatting import percent
 
-Floats = NDArray[np.float64]
 LOGGING = "by(arm, {A: top(a_score), B: top(b_score)})"
 ASKED = ["snips", "snrips"]
 MEANS, COMBINED, ALONE, STEPS = "difference of means", "combined", "if only the lists differ", "steps"
-ASKED_FOR = ["PBM", "DBN", "comparing", "best of list", "bottom up", "bored", "clustered", "90 : 10", "revenue"]
-TOGETHER = 50
-"""Logs of a kind after which what they said is kept."""
+ASKED_FOR = ("PBM", "DBN", "comparing", "best of list", "bottom up", "bored", "clustered", "90 : 10", "revenue")
 LEAST_HELD, MOST_ERROR, FEWEST = 0.93, 1.1, 40
 """What is counted in all kinds: of those with that many logs."""
 
@@ -87,7 +79,7 @@ def said(found: ArmsCompared) -> dict[str, Any]:
     }
 
 
-def by_verb(drawn: Drawn) -> ArmsCompared:
+def verb_says(drawn: Drawn) -> ArmsCompared:
     """What `compare` says of a log."""
     asked = ASKED if drawn.reward is None else ASKED[:1]
     cluster = "user" if drawn.test.sessions > 1 else None
@@ -96,87 +88,155 @@ def by_verb(drawn: Drawn) -> ArmsCompared:
     return found.compared[0]
 
 
-def cell(world: World, kind: Kind, asked: argparse.Namespace) -> list[dict[str, Any]]:
-    """What the logs of one kind said, so many or more if these are kept."""
-    (likeness, users, sessions), seed = kind, asked.seed
-    place = asked.keep and asked.keep / f"{likeness}-{users}-{sessions}-{seed}.json".replace(" ", "")
-    found: list[dict[str, Any]] = []
-    if place and place.exists():
-        found = json.loads(place.read_text(encoding="utf-8"))
-    compared = by_verb if asked.by_verb else Comparer(world, USERS[users]).compared
-    while len(found) < asked.logs:
-        found.append(said(compared(Drawn.of(world, users, sessions, 1000 * seed + len(found)))))
-        if place and (len(found) % TOGETHER == 0 or len(found) == asked.logs):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps(found), encoding="utf-8")
-    return found
+def logs_of(task: tuple[str, str, int, int, bool]) -> list[dict[str, Any]]:
+    """What the logs of one kind say. The task: likeness, users, sessions, logs, and whether the verb is asked."""
+    likeness, users, sessions, logs, verb = task
+    world = World.of(likeness)
+    compared = verb_says if verb else Comparer(world, USERS[users]).compared
+    return [said(compared(Drawn.of(world, users, sessions, 1000 + seed))) for seed in range(logs)]
 
 
-def every(asked: argparse.Namespace) -> dict[Kind, Answers]:
-    """How each answer did in each kind of log; printed as it comes."""
-    found = {}
-    for kind in product(asked.only, asked.users, asked.sessions):
-        world = World.of(kind[0])
-        true, logs = world.truth(kind[1]), cell(world, kind, asked)
-        if not logs:
-            continue
-        found[kind] = {name: Answer.of(logs, name, true) for name in (MEANS, COMBINED, ALONE)}
-        refuted = float(np.mean([any(abs(t) > 3 for t in one[STEPS].values()) for one in logs]))
-        every_one = " | ".join("" if one is None else one.cells for one in found[kind].values())
-        print(*kind, len(logs), f"{true:+.4f} | {every_one} | contradicted {percent(refuted)}", flush=True)
-    return found
-
-
-def page(found: dict[Kind, Answers], asked: argparse.Namespace) -> Iterator[str]:
-    """The tables, a line at a time."""
-    yield "Held: by the printed interval at 95 %. Error: over that of the means. Saved: sessions, the median over logs."
-    yield "The second table is of the combined estimate."
-    yield ""
-    yield "| of all kinds | kinds | logs | held | in the worst | below 93 % | error, largest | above 1.1 |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+def of_all_kinds(found: Mapping[Kind, Answers]) -> Iterator[str]:
+    """A line for each answer, over all kinds of logs."""
+    heads = ("kinds", "logs", "held", "in the worst", "below 93 %", "error, largest", "above 1.1")
+    yield from markdown_head("of all kinds", *heads)
     for name in (MEANS, COMBINED, ALONE):
         known = [one for each in found.values() if (one := each[name]) is not None and one.logs >= FEWEST]
         if not known:
             continue
-        held, logs = np.array([one.held for one in known]), np.array([one.logs for one in known])
-        error = np.array([one.error for one in known])
-        whole = percent(float((held * logs).sum() / logs.sum()), 1)
-        yield (
-            f"| {name} | {len(known)} | {logs.sum():,} | {whole} | {percent(float(held.min()), 1)} "
-            f"| {(held < LEAST_HELD).sum()} | {error.max():.2f} | {(error > MOST_ERROR).sum()} |"
-        )
+        held, logs, error = np.array([(one.held, one.logs, one.error) for one in known]).T
+        shares = (percent(float(one), 1) for one in ((held * logs).sum() / logs.sum(), held.min()))
+        counts = (held < LEAST_HELD).sum(), f"{error.max():.2f}", (error > MOST_ERROR).sum()
+        yield markdown_row(name, len(known), f"{logs.sum():,.0f}", *shares, *counts)
+
+
+TEAMS = "interleaved(top(a_score), top(b_score))"
+RANKERS = {"A": "top(a_score)", "B": "top(b_score)"}
+READERS = ("PBM", "DBN", "comparing")
+CLEAR, TESTS, EACH_USER = 4.0, 400, 5
+"""Deviates of the sign test from which credit is clear, simulated A/B tests, and lists of a user."""
+
+
+def team_draft(lists: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """[n, k] merged lists of [2, n, k] rankings."""
+    _, n, slots = lists.shape
+    merged, shown, ahead = np.empty((n, slots), np.int64), np.zeros((n, ITEMS), np.bool_), np.zeros(n, np.int64)
+    for slot in range(slots):
+        team = np.where(ahead == 0, rng.integers(0, 2, n), ahead > 0).astype(int)
+        own = lists[team, np.arange(n)]
+        merged[:, slot] = own[np.arange(n), np.take_along_axis(shown, own, axis=1).argmin(axis=1)]
+        shown[np.arange(n), merged[:, slot]] = True
+        ahead += 1 - 2 * team
+    return merged
+
+
+def log_of(world: World, users: str, lists: int, seed: int) -> pa.Table:
+    rng = np.random.default_rng([seed, READERS.index(users)])
+    query = rng.integers(0, QUERIES, lists)
+    slate = team_draft(world.lists[:, query], rng)
+    clicks = USERS[users].clicks(world.relevance[query[:, None], slate], rng)
+    rows = {"candidates": np.tile(np.arange(ITEMS), (lists, 1)), "slate": slate, "clicks": clicks.astype(np.int8)}
+    rows |= {"a_score": world.scores[0][query], "b_score": world.scores[1][query]}
+    columns = {name: pa.FixedSizeListArray.from_arrays(one.ravel(), one.shape[1]) for name, one in rows.items()}
+    return pa.table({"query": query, "user": np.arange(lists) // EACH_USER, **columns})
+
+
+def interleaved(task: tuple[str, str, int, int]) -> list[list[float]]:
+    """Of each log of a kind: B - A and its ends, what is decided (1: B), the deviates of credit (above 0: B)."""
+    likeness, users, lists, logs = task
+    world, every = World.of(likeness), []
+    for seed in range(logs):
+        log = log_of(world, users, lists, seed)
+        found = offrank.compare(log, RANKERS, TEAMS, "snips", cluster="user")
+        verdict, credit = found.comparisons[0].verdict, found.metadata.credit
+        assert credit is not None
+        away, decided = verdict.difference, {"better": 1.0, "worse": -1.0}.get(verdict.decision, 0.0)
+        ends = [np.nan] * 3 if away is None else [away.value, away.low, away.high]
+        every.append([*ends, decided, -credit.deviates])
+    return every
+
+
+def error_of_tests(world: World, users: str, sessions: int) -> float:
+    """The root mean squared error of the difference of means of A/B tests of as many sessions."""
+    away = []
+    for seed in range(TESTS):
+        one = Drawn.of(world, users, sessions, seed)
+        earned = one.clicks.sum(axis=1)
+        away.append(earned[one.arm == 1].mean() - earned[one.arm == 0].mean() - world.truth(users))
+    return float(np.sqrt(np.mean(np.square(away))))
+
+
+def ab_tests(
+    *,
+    logs: int = 200,
+    sessions: tuple[int, ...] = (2000, 20_000, 200_000),
+    only: tuple[str, ...] = tuple(LIKENESS),
+    users: tuple[str, ...] = ASKED_FOR,
+    by_verb: bool = False,
+    workers: int = 1,
+    kept: Path | None = None,
+) -> Iterator[str]:
+    """How many sessions the combination of an A/B test saves, and how often it is right.
+
+    Users of click models, users for whom no step but the means is right, tests that are clustered, uneven, or of
+    revenue; rankers from alike to such that share nothing; several sizes. Logs are compared from counts of sessions
+    that are alike, which says what `compare` does (tests/verbs/test_ab_counts.py); `by_verb` asks it, and takes 10 to
+    100 times as long.
+    """
+    found: dict[Kind, Answers] = {}
+    tasks = [(*kind, logs, by_verb) for kind in product(only, users, sessions)]
+    for task, every in measured(logs_of, tasks, workers, kept):
+        true, kind = World.of(task[0]).truth(task[1]), task[:3]
+        found[kind] = {name: Answer.of(every, name, true) for name in (MEANS, COMBINED, ALONE)}
+        refuted = float(np.mean([any(abs(t) > 3 for t in one[STEPS].values()) for one in every]))
+        print(*kind, len(every), f"{true:+.4f}, contradicted {percent(refuted)}", file=sys.stderr, flush=True)
+    yield "Held: by the printed interval at 95 %. Error: over that of the means. Saved: sessions, the median over logs."
+    yield "The second table is of the combined estimate."
     yield ""
-    shared = {one: percent(World.of(one).shared) for one in asked.only}
-    heads = (f"{one} ({shared[one]} shared): held | error | saved" for one in asked.only)
-    yield f"| sessions | users | logs | {' | '.join(heads)} |"
-    yield f"|--:|---|--:|{'--:|--:|--:|' * len(asked.only)}"
-    for sessions, users in product(asked.sessions, asked.users):
-        some = [
-            found[one, users, sessions][COMBINED] if (one, users, sessions) in found else None for one in asked.only
-        ]
+    yield from of_all_kinds(found)
+    yield ""
+    shared = {one: percent(World.of(one).shared) for one in only}
+    yield markdown_row(
+        "sessions", "users", "logs", *(f"{one} ({shared[one]} shared): held | error | saved" for one in only)
+    )
+    yield f"|--:|---|--:|{'--:|--:|--:|' * len(only)}"
+    for size, who in product(sessions, users):
+        some = [found[one, who, size][COMBINED] for one in only]
         if any(some):
-            logs = [one.logs for one in some if one is not None]
-            cells = " | ".join("| |" if one is None else one.cells for one in some)
-            yield f"| {sessions:,} | {users} | {' to '.join(map(str, sorted({min(logs), max(logs)})))} | {cells} |"
+            cells = ("| |" if one is None else one.cells for one in some)
+            yield markdown_row(f"{size:,}", who, logs, *cells)
 
 
-def main() -> None:
-    """Print the table, or write it into a page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", type=int, default=200)
-    parser.add_argument("--sessions", type=lambda text: [*map(int, text.split(","))], default=[2000, 20_000, 200_000])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=Path)
-    parser.add_argument("--only", type=lambda text: text.split(","), default=list(LIKENESS))
-    parser.add_argument("--users", type=lambda text: text.split(","), default=ASKED_FOR)
-    parser.add_argument("--by-verb", action="store_true")
-    parser.add_argument("--write", type=Path)
-    asked = parser.parse_args()
-    found = list(page(every(asked), asked))
-    print(*found, sep="\n")
-    if asked.write is not None:
-        generated(asked.write, "ab tests", found, "benchmarks/ab_tests.py")
+def interleaving(*, logs: int = 200, lists: int = 4000, workers: int = 1, kept: Path | None = None) -> Iterator[str]:
+    """Team-draft logs: does the decision agree with credit, do intervals hold, and how large are errors?
+
+    Rankers that share 90 % or 86 % of their lists, users of a position-based model, of a dynamic Bayesian network, and
+    such that compare an item with the next. Errors are held against the difference of means of A/B tests of as many
+    sessions.
+    """
+    yield f"{lists:,} lists of {SLOTS} of {ITEMS} candidates, {QUERIES} queries, {EACH_USER} lists of a user."
+    yield ""
+    heads = ("shared", "users", "logs", "true B - A", "bias", "error, over an A/B test's", "interval holds")
+    heads += ("decided, rightly", "z of credit", "beyond 4", "decision agrees", "undecided", "disagrees")
+    yield markdown_row(*heads)
+    yield f"|--:|---|{'--:|' * (len(heads) - 2)}"
+    clear = np.zeros(4, int)
+    tasks = [(*kind, lists, logs) for kind in product(("alike", "near"), READERS)]
+    for (likeness, users, *_), found in measured(interleaved, tasks, workers, kept):
+        world = World.of(likeness)
+        true, (value, low, high, decided, z) = world.truth(users), np.array(found).T
+        error = float(np.sqrt(np.mean((value - true) ** 2))) / error_of_tests(world, users, lists)
+        sure = np.abs(z) > CLEAR
+        agree, against = ((decided[sure] == sign * np.sign(z[sure])).sum() for sign in (1, -1))
+        counts = np.array([sure.sum(), agree, sure.sum() - agree - against, against])
+        clear += counts
+        held, right = float(np.mean((low <= true) & (true <= high))), (decided == np.sign(true)).sum()
+        cells = [percent(world.shared), users, len(found), f"{true:+.4f}", f"{np.mean(value) - true:+.4f}"]
+        cells += [f"{error:.2f}", percent(held, 1), f"{(decided != 0).sum()}, {right}", f"{np.median(z):+.1f}"]
+        yield markdown_row(*cells, *counts)
+    yield markdown_row("all", *[""] * 8, *clear)
 
 
+COMMANDS = {ab_tests: "ab tests", interleaving: "interleaving"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -3,20 +3,18 @@
 Every log has a fault or none, by construction; it is given to the folds of `offrank.checks.drift` and their findings
 as `evaluate` and `compare` give it.
 
-    python benchmarks/along_the_log.py [--healthy 400] [--faulty 100] [--rows 20000] [--write docs/concepts/trust.md]
+    python benchmarks/along_the_log.py [--healthy 400] [--faulty 100] [--rows 20000] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from _page import generated
+from _page import markdown_head, markdown_row, run
 
 import offrank
 from offrank.checks.drift import along_folds
@@ -25,7 +23,7 @@ from offrank.checks.propensities import UniformWeightsFold
 from offrank.findings import cautions_for
 from offrank.language.formatting import percent
 from offrank.policies.registry import policy
-from offrank.running.executors import run
+from offrank.running.executors import run as folded
 
 Rng = np.random.Generator
 Drawn = dict[str, Any]
@@ -274,69 +272,42 @@ def said(table: pa.Table, arms: Any) -> set[str]:
     weights = UniformWeightsFold(arms) if arms is LOGGED else None
     for name, fold in along_folds(source, arms, (), compared=True, weights=weights):
         needs = fold.needs() | offrank.log.Needs(frozenset(["clicks" if "clicks" in table.column_names else "reward"]))
-        known = run(source.select(needs), fold)
+        known = folded(source.select(needs), fold)
         fine |= name == "along time" and known.fine
         every = cautions_for(*(known if isinstance(known, tuple) else (known,)))
         found[name] = {one.code for one in every if one.severity != "note"}
     return {code for name, codes in found.items() if not (fine and name in BY_ROW) for code in codes}
 
 
-def lines(args: argparse.Namespace) -> Iterator[str]:
-    """The table."""
+Make = Callable[[Rng, int], tuple[pa.Table, Any]]
+"""A log of so many rows, or of half as many, and its arms."""
+
+
+def worlds() -> Iterator[tuple[str, bool, Make]]:
+    """Name, whether it is healthy (of which there are more logs), and what makes a log."""
+    for some, healthy in ((HEALTHY, True), (FAULTY, False)):
+        for name, make in some.items():
+            yield name, healthy, lambda rng, rows, make=make: (log_of(make(rng, rows)), None)
+    for name, known in EXPERIMENTS.items():
+        yield name, False, lambda rng, rows, known=known: (experiment(rng, rows // 2, **known), ARMS)
+    for name, known in RANDOM.items():
+        healthy = not {"rise", "slow"} & set(known)
+        yield name, healthy, lambda rng, rows, known=known: (experiment(rng, rows // 2, draws=True, **known), DRAWN)
+    for name, known in LISTS.items():
+        yield name, "wrong" not in known, lambda rng, rows, known=known: (drawn_lists(rng, rows // 2, **known), LOGGED)
+
+
+def along_the_log(*, healthy: int = 400, faulty: int = 100, rows: int = 20_000) -> Iterator[str]:
+    """In what share of the logs of each kind each fault is said."""
     codes = ("outcome-moves", "shares-moved", "unlike-arms", "shared-users", "weights-move")
-    yield "| log | logs | " + " | ".join(f"`{code}`" for code in codes) + " |"
-    yield "|---|---:|" + "---:|" * len(codes)
-    worlds = [
-        (name, args.healthy, lambda rng, make=make: (log_of(make(rng, args.rows)), None))
-        for name, make in HEALTHY.items()
-    ]
-    worlds += [
-        (name, args.faulty, lambda rng, make=make: (log_of(make(rng, args.rows)), None))
-        for name, make in FAULTY.items()
-    ]
-    worlds += [
-        (name, args.faulty, lambda rng, known=known: (experiment(rng, args.rows // 2, **known), ARMS))
-        for name, known in EXPERIMENTS.items()
-    ]
-    worlds += [
-        (
-            name,
-            args.faulty if "rise" in known or "slow" in known else args.healthy,
-            lambda rng, known=known: (experiment(rng, args.rows // 2, draws=True, **known), DRAWN),
-        )
-        for name, known in RANDOM.items()
-    ]
-    worlds += [
-        (
-            name,
-            args.faulty if "wrong" in known else args.healthy,
-            lambda rng, known=known: (drawn_lists(rng, args.rows // 2, **known), LOGGED),
-        )
-        for name, known in LISTS.items()
-    ]
-    for place, (name, logs, make) in enumerate(worlds):
-        counts: Counter[str] = Counter()
+    yield from markdown_head("log", "logs", *(f"`{code}`" for code in codes))
+    for place, (name, well, make) in enumerate(worlds()):
+        counts, logs = Counter[str](), healthy if well else faulty
         for seed in range(logs):
-            counts.update(said(*make(np.random.default_rng([seed, place, 20]))))
-        shares = (percent(counts[code] / logs) if counts[code] else "0" for code in codes)
-        yield f"| {name} | {logs} | " + " | ".join(shares) + " |"
+            counts.update(said(*make(np.random.default_rng([seed, place, 20]), rows)))
+        yield markdown_row(name, logs, *(percent(counts[code] / logs) if counts[code] else "0" for code in codes))
 
 
-def main() -> None:
-    """Print the table, and write it to a page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--healthy", type=int, default=400)
-    parser.add_argument("--faulty", type=int, default=100)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--write", type=Path)
-    args = parser.parse_args()
-    table = []
-    for line in lines(args):
-        print(line, flush=True)
-        table.append(line)
-    if args.write:
-        generated(args.write, "along the log", table, "benchmarks/along_the_log.py")
-
-
+COMMANDS = {along_the_log: "along the log"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from _commands import run
+from _page import run
 from rich.console import Console
 from rich.table import Table
 
@@ -349,5 +349,6 @@ def bounds(*, logs: int = 200) -> None:
     Console(width=150).print(table, total)
 
 
+COMMANDS = {windows: "", bounds: ""}
 if __name__ == "__main__":
-    run(__file__, {windows: "", bounds: ""})
+    run(__file__, COMMANDS)

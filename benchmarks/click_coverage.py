@@ -5,24 +5,18 @@ Six worlds (see `_click_worlds`): a policy that nearly knows the grades, with ma
 policy (T = 1), `uniform` orders, one `fixed` ranking of each query, and `cascading` users (T = .3). Entries that
 convention fixes are left out. Documents are split by thirds of their mean logged rank (top, middle, bottom), and in
 halves by their sessions (few, many). `harvest` is the examination curve of `harvest_clicks`, of users of `pbm`. What
-is measured is appended to a file of JSON lines, from which a later run goes on: begin it afresh (`--fresh`) when the
-code has changed.
+is measured is appended to the file `--kept`, from which a later run goes on: begin it afresh when the code has changed.
 
-    python benchmarks/click_coverage.py [--logs 200] [--worlds noisy,fixed] [--models dbn,pbm] [--jobs 2]
-    python benchmarks/click_coverage.py --quick --models dbn --worlds sparse
+    python benchmarks/click_coverage.py [--logs 200] [--worlds noisy fixed] [--models dbn pbm] [--scale 1] [--cmip]
+        [--workers 2] [--kept FILE] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +27,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import pyarrow as pa
 from _click_worlds import MODELS, RANKS, WORLDS, Log
-from _page import generated
+from _page import markdown_row, measured, run
 from _worlds import lists
 from _worlds import table as table_of
 
@@ -124,7 +118,9 @@ def codes(cautions: Iterable[Caution]) -> list[str]:
     return sorted({caution.code for caution in cautions})
 
 
-def measured(world: str, model: str, seed: int, scale: float, cmip: bool) -> Measured:
+def fitted_to(task: Task) -> Measured:
+    """What is measured of one log."""
+    world, model, seed, scale, cmip = task
     log = WORLDS[world].log(model, seed, scale)
     about = {"world": world, "model": model, "seed": seed, "scale": scale, "cmip": cmip}
     data, start = gathered(log), time.process_time()
@@ -169,7 +165,7 @@ class Row:
 def table(found: Sequence[Measured]) -> Iterator[str]:
     """The lines of a Markdown table."""
     heads = ["model", "table", "world", "bias", "top", "middle", "bottom", "error", "width", "covered", "top", "middle"]
-    yield "| " + " | ".join([*heads, "bottom", "few", "many", "cautions"]) + " |"
+    yield markdown_row(*heads, "bottom", "few", "many", "cautions")
     yield "|---|---|---|" + "--:|" * 12 + "---|"
     for model in MODELS:
         mine = [one for one in found if one["model"] == model]
@@ -177,33 +173,7 @@ def table(found: Sequence[Measured]) -> Iterator[str]:
             for world in WORLDS:
                 logs = [one for one in mine if one["world"] == world and name in one["tables"]]
                 if logs:
-                    yield f"| `{model}` | {name} | {world} | {' | '.join(Row(logs, name).cells())} |"
-
-
-def task(one: Measured) -> Task:
-    return one["world"], one["model"], one["seed"], one["scale"], one["cmip"]
-
-
-def known(path: Path) -> list[Measured]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def run(tasks: Sequence[Task], path: Path, jobs: int) -> None:
-    """Measure, and append to the file as results come."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        for done in results(tasks, jobs):
-            file.write(json.dumps(done) + "\n")
-            file.flush()
-
-
-def results(tasks: Sequence[Task], jobs: int) -> Iterator[Measured]:
-    if jobs == 1:
-        yield from (measured(*task) for task in tasks)
-        return
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(measured, *task) for task in tasks]):
-            yield done.result()
+                    yield markdown_row(f"`{model}`", name, world, *Row(logs, name).cells())
 
 
 def shares(worlds: Iterable[str]) -> Iterator[str]:
@@ -212,57 +182,28 @@ def shares(worlds: Iterable[str]) -> Iterator[str]:
     yield f"Share of the variance of ranks that is within documents, in the first log of each: {', '.join(each)}."
 
 
-def whole(found: Sequence[Measured]) -> list[Measured]:
-    """The logs that all models have been fitted to, so that an interrupted run has a table too."""
-    each = Counter(one["seed"] for one in found)
-    return [one for one in found if each[one["seed"]] == max(each.values())]
+def coverage(
+    *,
+    logs: int = 200,
+    worlds: tuple[str, ...] = tuple(WORLDS),
+    models: tuple[str, ...] = tuple(MODELS),
+    scale: float = 1.0,
+    cmip: bool = False,
+    workers: int = 1,
+    kept: Path | None = None,
+) -> Iterator[str]:
+    """A line for each table of each model in each world.
+
+    scale: of the sessions of each world. cmip: CMIP too, which a right model should not exceed.
+    """
+    tasks = [(world, model, seed, scale, cmip) for seed in range(logs) for model in models for world in worlds]
+    found = [one for _, one in measured(fitted_to, tasks, workers, kept)]
+    yield f"{logs} logs of each world, {scale:g} times its sessions."
+    yield from shares(worlds)
+    yield ""
+    yield from table(found)
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", type=int, default=200)
-    parser.add_argument("--worlds", default=",".join(WORLDS))
-    parser.add_argument("--models", default=";".join(MODELS), help="separated by commas, or by semicolons")
-    parser.add_argument("--sessions-scale", type=float, default=1.0, help="share of the sessions of each world")
-    parser.add_argument("--quick", action="store_true", help="10 logs of a quarter of the sessions")
-    parser.add_argument("--cmip", action="store_true", help="CMIP too, which a right model should not exceed")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; 0: only the table of what was measured")
-    parser.add_argument("--results", type=Path, default=Path("click_coverage.jsonl"))
-    parser.add_argument("--fresh", action="store_true", help="forget what the file of results holds")
-    parser.add_argument("--table", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
-    if given.quick:
-        given.logs, given.sessions_scale = 10, 0.25
-    given.worlds = given.worlds.split(",")
-    given.models = given.models.split(";" if ";" in given.models else ",")
-    for name in [*given.worlds, *given.models]:
-        if name not in WORLDS and name not in MODELS:
-            parser.error(f"{name!r} is neither of {', '.join(WORLDS)} nor of {', '.join(MODELS)}")
-    return given
-
-
-def main() -> None:
-    given = arguments()
-    if given.fresh:
-        given.results.unlink(missing_ok=True)
-    wanted = [
-        (world, model, seed, given.sessions_scale, given.cmip)
-        for seed in range(given.logs)  # outermost, so that what an interrupted run has done is of all models
-        for model in given.models
-        for world in given.worlds
-    ]
-    done = {task(one) for one in known(given.results)}
-    if given.jobs:
-        run([one for one in wanted if one not in done], given.results, given.jobs)
-    asked = set(wanted)
-    found = whole([one for one in known(given.results) if task(one) in asked])
-    logs = len({one["seed"] for one in found})
-    lines = [f"{logs} logs of each world, {given.sessions_scale:g} times its sessions.", *shares(given.worlds), ""]
-    lines += table(found)
-    print(*lines, sep="\n")
-    if given.table:
-        generated(given.table, "click coverage", lines, "benchmarks/click_coverage.py")
-
-
+COMMANDS = {coverage: "click coverage"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -1,6 +1,6 @@
 """Intervals of click models, and of what is weighted by them: how often they hold the truth.
 
-    python benchmarks/click_intervals.py dbn --logs 4 --table docs/reference/benchmarks.md
+    python benchmarks/click_intervals.py dbn --logs 4 --write
     python benchmarks/click_intervals.py trust --logs 8 ...
     python benchmarks/click_intervals.py weights --logs 20 --users dbn ...
     python benchmarks/click_intervals.py direct [--models pbm dbn] [--scale .5]
@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 from _click_worlds import MODELS, RANKS, SHARES, WORLDS, Log
-from _commands import run
+from _page import run
 from _worlds import lists, table
 from click_coverage import gathered
 from numpy.typing import NDArray
@@ -306,6 +306,6 @@ def direct(
                 yield f"| `{model}` | {world} | `{name}` | {' | '.join(numbers)} |"
 
 
+COMMANDS = {dbn: "sorted logging", trust: "sorted logging of trust", weights: "click weights", direct: ""}
 if __name__ == "__main__":
-    tables = {dbn: "sorted logging", trust: "sorted logging of trust", weights: "click weights", direct: ""}
-    run(__file__, tables)
+    run(__file__, COMMANDS)

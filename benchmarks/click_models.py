@@ -5,25 +5,21 @@ on grade + N(0, 1/4)); users who look at rank k with probability 1/k. Tested on 
 and on 100,000 with random rankings. Each fit is a process of its own, whose compiled code is loaded before the clock
 starts; its CPU time counts reading batches that are in memory. Peak memory is the whole process's, log included.
 
-    python benchmarks/click_models.py [--models pbm,ubm,dbn] [--sessions 50000,500000,5000000]
-        [--table docs/reference/benchmarks.md]
+    python benchmarks/click_models.py [--models pbm ubm dbn] [--sessions 50000 500000 5000000]
+        [--write]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
-from _page import generated
+from _page import markdown_row, run
+from _timing import alone, memory
 
 import offrank
 from offrank.clicks import click_model
@@ -144,9 +140,10 @@ class World:
         return float(np.exp2(loss.mean(axis=0)).mean())
 
 
-def fit(spelling: str, sessions: int) -> dict[str, Any]:
-    """Fit once, and judge: what a process of its own prints."""
-    model, world = click_model(spelling), World()
+def fit(task: tuple[str, int]) -> dict[str, Any]:
+    """Fit a model to so many sessions once, and judge it: what a process of its own measures."""
+    (spelling, sessions), world = task, World()
+    model = click_model(spelling)
     model.fit(world.draw(2_000, 1), by="query")  # loads compiled code
     train = world.draw(sessions, 2)
     fold, seconds = model.collect("query"), 0.0
@@ -160,7 +157,7 @@ def fit(spelling: str, sessions: int) -> dict[str, Any]:
     counted = seconds + time.process_time() - start
     fitted = model.of(gathered)
     seconds += time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
+    peak = memory()
     logs = (world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled)) for shuffled in (0, 1))
     alike, random = (next(iter(offrank.evaluate_clicks(log, fitted).here.values())) for log in logs)
     return {
@@ -168,17 +165,11 @@ def fit(spelling: str, sessions: int) -> dict[str, Any]:
         "sessions": sessions,
         "seconds": seconds,
         "counting": counted,
-        "peak": peak / (1024 if sys.platform == "darwin" else 1),
+        "peak": peak,
         "perplexity": alike.perplexity.value,
         "conditional": alike.conditional_perplexity.value,
         "random": random.perplexity.value,
     }
-
-
-def apart(spelling: str, sessions: int) -> dict[str, Any]:
-    """The same, in a process of its own."""
-    command = [sys.executable, __file__, "--one", spelling, "--sessions", str(sessions)]
-    return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
 
 
 def verdict(found: dict[str, Any]) -> str:
@@ -190,39 +181,26 @@ def verdict(found: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
-def table(found: list[dict[str, Any]]) -> Iterator[str]:
-    """The lines of a Markdown table."""
-    heads = ["sessions", "model", "CPU s", "of it counting", "peak MB", "perplexity", "conditional", "random rankings"]
-    yield "| " + " | ".join([*heads, "CLAX: CPU s", "perplexity", "random rankings", "bar"]) + " |"
-    yield "|--:|---|" + "--:|" * 9 + "---|"
-    for one in found:
-        seconds = (f"{one[name]:.2f}" for name in ("seconds", "counting"))
-        perplexities = (f"{one[name]:.4f}" for name in ("perplexity", "conditional", "random"))
-        cells = [f"{one['sessions']:,}", f"`{one['model']}`", *seconds, f"{one['peak']:.0f}", *perplexities]
-        peer = CLAX.get((one["model"], one["sessions"]))
-        beside = [""] * 3 if peer is None else [f"{peer[0]}", *(f"{each:.4f}" for each in peer[1:])]
-        yield "| " + " | ".join([*cells, *beside, verdict(one)]) + " |"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", default=",".join(COUNTS + OTHERS))
-    parser.add_argument("--sessions", default="50000,500000", help="5000000 for the models that learn from counts")
-    parser.add_argument("--table", type=Path, help="the page that includes the table")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(fit(options.one, int(options.sessions))))
-        return
+def models(
+    *, models: tuple[str, ...] = COUNTS + OTHERS, sessions: tuple[int, ...] = (50_000, 500_000)
+) -> Iterator[str]:
+    """Time, memory and perplexity of each model. sessions: 5,000,000 for the models that learn from counts."""
     world = World()
     truth = [world.oracle(world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled))) for shuffled in (0, 1)]
-    jobs = [(model, n) for n in map(int, options.sessions.split(",")) for model in options.models.split(",")]
-    found = [apart(model, n) for model, n in jobs if n <= MOST or model in COUNTS]
-    lines = [f"True perplexity: {truth[0]:.5f}; of random rankings {truth[1]:.5f}.", "", *table(found)]
-    print(*lines, sep="\n")
-    if options.table:
-        generated(options.table, "click models", lines, "benchmarks/click_models.py")
+    yield f"True perplexity: {truth[0]:.5f}; of random rankings {truth[1]:.5f}."
+    yield ""
+    heads = ["sessions", "model", "CPU s", "of it counting", "peak MB", "perplexity", "conditional", "random rankings"]
+    yield markdown_row(*heads, "CLAX: CPU s", "perplexity", "random rankings", "bar")
+    yield "|--:|---|" + "--:|" * 9 + "---|"
+    for name, n in ((name, n) for n in sessions for name in models if n <= MOST or name in COUNTS):
+        one, *_ = alone(partial(fit, (name, n)))
+        cells = [*(f"{one[part]:.2f}" for part in ("seconds", "counting")), f"{one['peak']:.0f}"]
+        cells += [f"{one[part]:.4f}" for part in ("perplexity", "conditional", "random")]
+        peer = CLAX.get((name, n))
+        beside = [""] * 3 if peer is None else [f"{peer[0]}", *(f"{each:.4f}" for each in peer[1:])]
+        yield markdown_row(f"{n:,}", f"`{name}`", *cells, *beside, verdict(one))
 
 
+COMMANDS = {models: "click models"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

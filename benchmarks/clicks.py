@@ -1,6 +1,6 @@
 """Click models: what their examination curve is worth, what they lose on sparse logs, and what they take of memory.
 
-python benchmarks/clicks.py curve [--logs 20] [--models pbm ubm] [--table docs/reference/benchmarks.md]
+python benchmarks/clicks.py curve [--logs 20] [--models pbm ubm] [--write]
 python benchmarks/clicks.py sparse [--logs 10] [--sessions 500 60] ...
 python benchmarks/clicks.py memory ...
 """
@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from _click_worlds import RANKS, SHARES, WORLDS, Log
-from _commands import run
+from _page import run
 from numpy.typing import NDArray
 
 import offrank
@@ -298,5 +298,6 @@ def memory(*, pairs: int = 1_000_000, more: int = 3_000_000) -> Iterator[str]:
             yield f"| `{model}` | {' | '.join(f'{one:,.0f}' for one in each)} |"
 
 
+COMMANDS = {curve: "examination curves", sparse: "sparse logs", memory: "click memory"}
 if __name__ == "__main__":
-    run(__file__, {curve: "examination curves", sparse: "sparse logs", memory: "click memory"})
+    run(__file__, COMMANDS)

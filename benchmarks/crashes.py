@@ -1,23 +1,27 @@
-"""`kill -9` at random moments of every verb that writes: is each file the old one or the new one, and nothing between?
+"""What goes wrong where nobody looks: verbs that are killed at any moment, and cases that are drawn at random.
 
-Each verb runs in a process of its own, forked with everything loaded, and is killed after a random part of its usual
-time. Then it runs again to its end: a run with a checkpoint must give the answer of one that was never killed, and no
-unfinished file may be left.
+    python benchmarks/crashes.py crashes [--moments 300] [--only merge] [--write]
+    python benchmarks/crashes.py fuzzing [--cases 20000] [--seeds 101 102] [--folder FOLDER] [--write]
 
-    python benchmarks/crashes.py [--moments 300] [--write docs/contributing/reliability.md]
+`crashes`: `kill -9` at random moments of every verb that writes: is each file the old one or the new one, and nothing
+between? Each verb runs in a process of its own, forked with everything loaded, and is killed after a random part of its
+usual time. Then it runs again to its end: a run with a checkpoint must give the answer of one that was never killed,
+and no unfinished file may be left. `fuzzing` counts what `python -m tests.fuzz` says of cases of each seed.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +30,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _page import generated
+from _page import ROOT, markdown_head, markdown_row
+from _page import run as run_commands
 
 from offrank.cli import main as offrank_main
 from offrank.language import files
@@ -184,38 +189,28 @@ def answer(path: Path) -> Any:
     return [found[name] for name in ("estimates", "verdicts") if name in found]  # type: ignore[index]
 
 
-def lines(verbs: list[Verb]) -> Iterator[str]:
-    yield "| verb | seconds | killed | files old | files new | **files half** | left | resumed, other answer |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for verb in verbs:
-        told = (verb.tally[name] for name in ("killed", "old", "new", "half", "left"))
-        other = "" if verb.answer is None else str(verb.unequal)
-        yield f"| `{verb.name}` | {verb.seconds:.2f} | " + " | ".join(map(str, told)) + f" | {other} |"
+def prepared(folder: Path) -> None:
+    """Make the logs and states that the verbs read."""
+    run(["demo", ".", "--impressions", "50000"])
+    table = pq.read_table("log.parquet")
+    features = pa.array([[[int(item)] for item in items] for items in table["candidates"].to_pylist()])
+    pq.write_table(table.append_column("features", features), folder / "learnt.parquet")
+    pq.write_table(table.slice(0, len(table) // 2), folder / "other.parquet")
+    for log, state in (("log.parquet", "day1.state"), ("other.parquet", "day2.state")):
+        run(["evaluate", log, *LOGGED, *TARGET, "--state", state])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--moments", type=int, default=300, help="moments, over all verbs")
-    parser.add_argument("--only", help="one verb")
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    asked = parser.parse_args()
-    page_path = asked.write and asked.write.resolve()
+def crashes(*, moments: int = 300, only: str = "") -> Iterator[str]:
+    """What is left of the files of each verb that is killed, over so many moments of all of them."""
     files._LEFT = 0.0  # what is killed here is taken for left at once
     rng = np.random.default_rng(0)
-    verbs = [verb for verb in VERBS if asked.only in (None, verb.name)]
-    with tempfile.TemporaryDirectory() as made:
-        os.chdir(made)
+    verbs = [verb for verb in VERBS if only in verb.name]
+    heads = ("killed", "files old", "files new", "**files half**", "left", "resumed, other answer")
+    yield from markdown_head("verb", "seconds", *heads)
+    with tempfile.TemporaryDirectory() as made, contextlib.chdir(made):
         folder = Path(made)
         os.environ["TMPDIR"] = tempfile.tempdir = made
-        run(["demo", ".", "--impressions", "50000"])
-        for day in (1, 2):
-            run(["evaluate", "log.parquet", *LOGGED, *TARGET, "--state", f"day{day}.state"])
-        table = pq.read_table("log.parquet")
-        features = pa.array([[[int(item)] for item in items] for items in table["candidates"].to_pylist()])
-        pq.write_table(table.append_column("features", features), "learnt.parquet")
-        half = pq.read_table("log.parquet")
-        pq.write_table(half.slice(0, len(half) // 2), "other.parquet")
-        run(["evaluate", "other.parquet", *LOGGED, *TARGET, "--state", "day2.state"])
+        prepared(folder)
         for verb in verbs:
             run(verb.words)  # loads what is compiled
             forked(verb.words, None)
@@ -225,17 +220,45 @@ def main() -> None:
             forked(verb.words, None)
             verb.seconds = time.perf_counter() - begun
             whole = answer(folder / verb.answer) if verb.answer else None
-            for _ in range(-(-asked.moments // len(verbs))):
+            for _ in range(-(-moments // len(verbs))):
                 trial(verb, folder, rng.uniform(0, verb.seconds), whole)
             forked(verb.words, None)  # the next run finds what was left, and removes it
             verb.tally["left"] = len(left(folder))
-            print(list(lines([verb]))[-1], flush=True)
-        os.chdir("/")
-    told = list(lines(verbs))
-    print(*told, sep="\n")
-    if page_path:
-        generated(page_path, "crashes", told, "benchmarks/crashes.py")
+            other = "" if verb.answer is None else verb.unequal
+            yield markdown_row(f"`{verb.name}`", f"{verb.seconds:.2f}", *verb.tally.values(), other)
+    tempfile.tempdir = None
 
 
+def fuzzing(
+    *, cases: int = 20_000, seeds: tuple[int, ...] = tuple(range(101, 111)), folder: Path | None = None
+) -> Iterator[str]:
+    """What becomes of so many cases of each seed; those that the folder has are not judged again."""
+    ends, asked, failed = Counter[str](), Counter[str](), Counter[str]()
+    slowest = largest = 0.0
+    with tempfile.TemporaryDirectory() as temporary:
+        for seed in seeds:
+            path = (folder or Path(temporary)) / f"{seed}-{cases}.json"
+            if not path.exists():
+                words = ["-m", "tests.fuzz", "--cases", str(cases), "--seed", str(seed), "--json", str(path.resolve())]
+                subprocess.run([sys.executable, *words], cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
+            found = json.loads(path.read_text(encoding="utf-8"))
+            ends.update(found["outcomes"])
+            for name, n in found["asked"].items():
+                asked["edited bytes" if name.startswith("bytes") else name] += n
+            failed.update({kind: len(seeds) for kind, seeds in found["failed"].items()})
+            slowest, largest = max(slowest, found["slowest"]), max(largest, found["largest"] / 2**30)
+    yield f"{ends.total():,} cases of seed {', '.join(map(str, seeds))}: {ends['answered']:,} were answered,"
+    yield f"{ends['refused']:,} refused by an error with a remedy, {ends['unwritable']:,} could not be written in their"
+    yield f"form, and {ends['failed']:,} failed. The slowest took {slowest:.1f} s of the processor; the largest process"
+    yield f"{largest:.2f} GiB."
+    yield ""
+    yield from (f"- {'once' if n == 1 else f'{n} times'}: {kind}" for kind, n in failed.most_common())
+    yield from [] if failed else ["None failed."]
+    yield ""
+    yield from markdown_head("asked", "cases")
+    yield from (markdown_row(f"`{name}`", f"{count:,}") for name, count in asked.most_common())
+
+
+COMMANDS = {crashes: "crashes", fuzzing: "fuzzing"}
 if __name__ == "__main__":
-    main()
+    run_commands(__file__, COMMANDS)

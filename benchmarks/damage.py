@@ -1,32 +1,38 @@
-"""Damaged files: bits flipped, bytes changed and ends cut, of every format; what an evaluation then says.
+"""Damaged and dirty files: what an evaluation says of them, and what others do with the same ones.
 
-    python -m benchmarks.damage --variants 250
-    python -m benchmarks.damage --variants 250 --page docs/contributing/reliability.md
+    python -m benchmarks.damage damage [--variants 200] [--write]
+    python -m benchmarks.damage dirty-data [--write]
 
-Each file is read in a process of its own kind, which is started again if damage ends it: that is counted as a crash.
+`damage`: bits flipped, bytes changed and ends cut, of every format. Each file is read in a process of its own kind,
+which is started again if damage ends it: that is counted as a crash. `dirty-data`: a file holds the log of `rows()`
+with one thing wrong in row 700 of 1,000. offrank is asked for the mean reward, the others read the file as their
+documentation begins: `duckdb.read_csv`, `polars.read_csv`, `pandas.read_csv`, and so on.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
 import offrank
-from benchmarks._page import generated
+from benchmarks._page import markdown_head, markdown_row, run
 from offrank.errors import OffrankError
 
 N = 120
@@ -118,8 +124,8 @@ def answer(path: Path) -> tuple[float, int]:
     return found.value, found.n
 
 
-def variants(name: str, first: int, last: int) -> None:
-    """Read variants of one format, and print how each ends, one line for each."""
+def variants(*, name: str = "JSON lines", first: int = 0, last: int = 0) -> None:
+    """Read variants of one format, and print how each ends, one line for each: a process that damage may end."""
     file, write = FORMATS[name]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file
@@ -143,7 +149,8 @@ def outcomes(name: str, count: int) -> Counter[str]:
     """Return how the variants of a format end; a process that ends has crashed at the one it was at."""
     found: list[str] = []
     while len(found) < count:
-        words = [sys.executable, "-m", "benchmarks.damage", "--only", name, str(len(found)), str(count)]
+        words = [sys.executable, "-m", "benchmarks.damage", "variants", "--name", name]
+        words += ["--first", str(len(found)), "--last", str(count)]
         done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
         said = [line.partition(" ")[2] for line in done.stdout.splitlines()]
         if done.returncode == 0 and len(said) < count - len(found):
@@ -154,43 +161,181 @@ def outcomes(name: str, count: int) -> Counter[str]:
     return Counter(found)
 
 
-def table(found: dict[str, Counter[str]]) -> list[str]:
-    """Return the table of the page."""
-    rows = [_row(name, each) for name, each in [*found.items(), ("all", sum(found.values(), Counter[str]()))]]
-    kept = [each for name, each in found.items() if any(mark in name for mark in CHECKED)]
-    bare = [each for name, each in found.items() if not any(mark in name for mark in CHECKED)]
-    (lost, of), (other, among) = (
-        (sum(each["another answer"] for each in some), sum(each.total() for each in some)) for some in (kept, bare)
+def damage(*, variants: int = 200) -> Iterator[str]:
+    """Damaged files: so many variants of each format, and how each ends."""
+    found: dict[str, Counter[str]] = {}
+    yield from markdown_head("what is damaged", "variants", *OUTCOMES)
+    for name in FORMATS:
+        found[name] = outcomes(name, variants)
+        yield markdown_row(name, found[name].total(), *(found[name][one] for one in OUTCOMES))
+    every = sum(found.values(), Counter[str]())
+    yield markdown_row("all", every.total(), *(every[one] for one in OUTCOMES))
+    kept, bare = (
+        sum((each for name, each in found.items() if any(mark in name for mark in CHECKED) == checked), Counter[str]())
+        for checked in (True, False)
     )
-    share = 100 * other / max(among, 1)
-    return [
-        f"| what is damaged | variants | {' | '.join(OUTCOMES)} |",
-        "|---|" + "--:|" * (len(OUTCOMES) + 1),
-        *rows,
-        "",
-        f"Of files with checksums {lost} of {of} gave another answer,",
-        f"of files without {other} of {among} ({share:.1f} %).",
-    ]
+    share = 100 * bare["another answer"] / max(bare.total(), 1)
+    yield ""
+    yield f"Of files with checksums {kept['another answer']} of {kept.total()} gave another answer,"
+    yield f"of files without {bare['another answer']} of {bare.total()} ({share:.1f} %)."
 
 
-def _row(name: str, each: Counter[str]) -> str:
-    return f"| {name} | {each.total()} | {' | '.join(str(each[one]) for one in OUTCOMES)} |"
+LENGTH, BAD = 1000, 700
+Row = dict[str, Any]
 
 
-def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--variants", type=int, default=200, help="of each format")
-    parser.add_argument("--page", type=Path)
-    parser.add_argument("--only", nargs=3, metavar=("FORMAT", "FIRST", "LAST"))
-    said = parser.parse_args(given)
-    if said.only:
-        variants(said.only[0], int(said.only[1]), int(said.only[2]))
-        return
-    found = {name: outcomes(name, said.variants) for name in FORMATS}
-    print(*table(found), sep="\n")
-    if said.page:
-        generated(said.page, "damage", table(found), "benchmarks/damage.py")
+def rows() -> list[Row]:
+    """A log with a row per item: two items in each list, drawn by a coin, the first of which is clicked in a half."""
+    rng = np.random.default_rng(0)
+    found = []
+    for number in range(LENGTH // 2):
+        for position, item in enumerate(rng.permutation([11, 12]).tolist(), 1):
+            found.append(
+                {
+                    "impression": number,
+                    "item": item,
+                    "position": position,
+                    "click": int(position == 1 and rng.random() < 0.5),
+                    "price": round(float(rng.uniform(1, 9)), 2),
+                }
+            )
+    return found
 
 
+TRUTH = float(np.mean([row["click"] for row in rows() if row["position"] == 1]))
+
+
+def csv(change: Callable[[list[str]], None], separator: str = ",") -> bytes:
+    """The log as CSV, of which some lines are changed."""
+    lines = [separator.join(rows()[0]), *(separator.join(map(str, row.values())) for row in rows())]
+    change(lines)
+    return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
+
+
+def cell(column: int, value: str, line: int = BAD + 1) -> Callable[[list[str]], None]:
+    """Write another value into a cell of a line."""
+
+    def change(lines: list[str]) -> None:
+        cells = lines[line].split(",")
+        lines[line] = ",".join([*cells[:column], value, *cells[column + 1 :]])
+
+    return change
+
+
+def every(column: int, written: Callable[[str], str]) -> Callable[[list[str]], None]:
+    """Write all cells of a column in another way."""
+
+    def change(lines: list[str]) -> None:
+        for number in range(1, len(lines)):
+            cells = lines[number].split(",")
+            lines[number] = ",".join([*cells[:column], written(cells[column]), *cells[column + 1 :]])
+
+    return change
+
+
+def jsonl(change: Callable[[list[Row]], Any]) -> bytes:
+    """The log as lines of JSON, of which some rows are changed."""
+    found = rows()
+    change(found)
+    return "".join(json.dumps(row) + "\n" for row in found).encode()
+
+
+def german(lines: list[str]) -> None:
+    """Commas in the place of points, and semicolons between cells."""
+    lines[:] = [line.replace(",", ";").replace(".", ",") for line in lines]
+
+
+def parquet_of(change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
+    return lambda path: pq.write_table(change(pa.Table.from_pylist(rows())), path)
+
+
+FILES: dict[str, tuple[str, bytes | Callable[[Path], None]]] = {
+    "a line with a cell too many": ("a.csv", csv(lambda lines: lines.__setitem__(BAD + 1, lines[BAD + 1] + ",9"))),
+    "a line cut short": ("a.csv", csv(lambda lines: lines.__setitem__(BAD + 1, lines[BAD + 1][:5]))),
+    "a click `banana`": ("a.csv", csv(cell(3, "banana"))),
+    "a click missing": ("a.csv", csv(cell(3, ""))),
+    "all clicks missing": ("a.csv", csv(every(3, lambda _: ""))),
+    "an id of 10^30": ("a.csv", csv(cell(1, "1" + "0" * 30))),
+    "ids with zeros before, one without": ("a.csv", csv(every(1, lambda item: "0" + item))),
+    "decimal commas": ("a.csv", csv(german)),
+    "a byte that is not UTF-8, in an id": ("a.csv", csv(cell(1, "caf\udce9"))),
+    "a byte 0": ("a.csv", csv(cell(1, "1\x002"))),
+    "an item line twice": ("a.csv", csv(lambda lines: lines.insert(BAD, lines[BAD]))),
+    "`1.043` clicks": ("a.csv", csv(cell(3, "1.043"))),
+    "a position 1e400": ("a.csv", csv(cell(2, "1e400"))),
+    "two columns of one name": ("a.csv", csv(lambda lines: lines.__setitem__(0, lines[0].replace("price", "click")))),
+    "a quote that is not closed": ("a.csv", csv(cell(4, '"1'))),
+    'ids 11 and "11"': ("a.jsonl", jsonl(lambda found: found[BAD].update(item=str(found[BAD]["item"])))),
+    "ids that become text halfway": (
+        "a.jsonl",
+        jsonl(lambda found: [row.update(item=f"i{row['item']}") for row in found[BAD:]]),
+    ),
+    "a number written `NaN`": ("a.jsonl", jsonl(lambda found: found[BAD].update(click=float("nan")))),
+    "a key missing in one line": ("a.jsonl", jsonl(lambda found: found[BAD].pop("click"))),
+    "a last line cut short": ("a.jsonl", jsonl(lambda _: None)[:-20]),
+    "clicks null in all rows": (
+        "a.parquet",
+        parquet_of(lambda table: table.set_column(3, "click", pa.nulls(len(table), pa.int64()))),
+    ),
+}
+
+
+def of_offrank(path: Path) -> tuple[int, float]:
+    found = offrank.evaluate(path, "uniform", "uniform", "ips", cluster=None)["ips"]
+    return 2 * found.n, found.value
+
+
+def of_duckdb(path: Path) -> tuple[int, float]:
+    read = {".csv": "read_csv", ".jsonl": "read_json", ".parquet": "read_parquet"}[path.suffix]
+    n, mean = duckdb.sql(f"select count(*), 2 * avg(click) from {read}('{path}')").fetchall()[0]
+    return int(n), float("nan") if mean is None else float(mean)
+
+
+def of_polars(path: Path) -> tuple[int, float]:
+    read = {".csv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet}[path.suffix]
+    found = read(path)
+    return len(found), 2 * float(found["click"].cast(pl.Float64).mean() or float("nan"))  # type: ignore[arg-type]
+
+
+def of_pandas(path: Path) -> tuple[int, float]:
+    read = {".csv": pd.read_csv, ".parquet": pd.read_parquet}.get(path.suffix)
+    found = pd.read_json(path, lines=True) if read is None else read(path)
+    return len(found), 2 * float(found["click"].mean())
+
+
+TOOLS: dict[str, Callable[[Path], tuple[int, float]]] = {
+    "offrank": of_offrank,
+    "DuckDB": of_duckdb,
+    "Polars": of_polars,
+    "pandas": of_pandas,
+}
+
+
+def outcome(read: Callable[[Path], tuple[int, float]], path: Path) -> str:
+    """Return in a few words what becomes of a file: an error, with the line of the fault or without, or numbers."""
+    try:
+        count, value = read(path)
+    except Exception as error:  # noqa: BLE001  all of them are what is counted
+        return f"error{(_LINE.search(str(error)) and ', line') or ''}"
+    lost = "" if count == LENGTH else f"{count:,} rows, "
+    return "as it is" if not lost and abs(value - TRUTH) <= 1e-12 else f"{lost}{value:.4g}"
+
+
+_NEAR = "|".join(map(str, (BAD - 1, BAD, BAD + 1, BAD + 2, LENGTH - 1, LENGTH, LENGTH + 1)))
+_LINE = re.compile(rf"\b(line:?|row|[Rr]ow #?|starting at row)\s*({_NEAR})\b")
+
+
+def dirty_data() -> Iterator[str]:
+    """Dirty files: what offrank, DuckDB, Polars and pandas do with the same ones."""
+    yield markdown_row(f"a log of {LENGTH:,} rows with", *TOOLS)
+    yield "|---|" + "---|" * len(TOOLS)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (file, content) in FILES.items():
+            path = Path(folder) / file
+            content(path) if callable(content) else path.write_bytes(content)
+            yield markdown_row(name, *(outcome(read, path) for read in TOOLS.values()))
+
+
+COMMANDS = {damage: "damage", dirty_data: "dirty data", variants: ""}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -1,37 +1,27 @@
-"""How often a target that earns exactly what the log does is called better or worse: at most 5.5 % are promised.
+"""Decisions: how often is a difference found where there is none, by logs and by judgements?
 
-Every item of a query is as relevant as the others, so that all rankings earn the same. Each log is asked with two
-estimators, with six, and with `auto`: asking for more must not find more differences where there are none.
-
-With `--clusters` every log has queries of its own, of 5 to 500 rows, whose items are as relevant as chance has it: no
-query earns the same by both rankings, all queries together do. Each log is asked with `cluster="query"`.
-
-With `--users` the users of a log read to the first click, compare items, click on the best one only, or read upwards;
-the target earns more, less, or by construction exactly what the log does: every slate is enumerated. With `--forms` one
-slot is simulated by its sufficient sums: the difference to the log by `ips`, `snips` and `controlled(ips)`.
-
-    python benchmarks/decisions.py [--logs 2000] [--rows 1000 3000] [--clusters | --users | --forms] [--workers 2]
-        [--write docs/concepts/trust.md]
+python benchmarks/decisions.py decisions [--logs 2000] [--rows 1000 3000] [--workers 2] [--write]
+python benchmarks/decisions.py users [--logs 2000] [--workers 2] [--write]
+python benchmarks/decisions.py forms [--logs 2000] [--write]
+python benchmarks/decisions.py runs [--draws 2000] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import permutations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from _page import generated
+from _page import markdown_head, markdown_row, measured, run
 
 import offrank
 from offrank.language.formatting import percent
+from offrank.sums.estimate import Interval
+from offrank_lab.run_scores import RunPair, means, measure_named
+from offrank_lab.runs import interval_of
 
 ASKED: dict[str, list[str] | str] = {
     "two": ["ips", "snips"],
@@ -40,8 +30,6 @@ ASKED: dict[str, list[str] | str] = {
 }
 QUERIES, ITEMS, SLOTS = 30, 6, 3
 CURVE = np.array([1, 0.5, 0.33])
-SIZES = (5, 500)
-"""Of the smallest and the largest cluster, in rows."""
 SHARPNESS = {"near": 0.5, "far": 1.0}
 """How unlike the target is to the log: the scale of its scores."""
 
@@ -52,17 +40,6 @@ def table(rows: int, sharpness: float, seed: int) -> pa.Table:
     relevance = fixed.uniform(0.1, 0.5, size=QUERIES)
     old, new = (np.exp(scale * fixed.normal(size=(QUERIES, ITEMS))) for scale in (0.5, sharpness))
     return drawn(rng.integers(QUERIES, size=rows), np.tile(relevance[:, None], ITEMS), old, new, rng)
-
-
-def clustered(rows: int, sharpness: float, seed: int) -> pa.Table:
-    """A log of new queries, of unlike sizes: scores know nothing of what is relevant."""
-    rng = np.random.default_rng([seed, rows, 1])
-    sizes = np.exp(rng.uniform(*np.log(SIZES), size=rows)).round().astype(int)
-    query = np.repeat(np.arange(rows), sizes)[:rows]
-    queries = int(query[-1]) + 1
-    relevance = rng.uniform(0.05, 0.6, size=(queries, ITEMS))
-    old, new = (np.exp(scale * rng.normal(size=(queries, ITEMS))) for scale in (0.5, sharpness))
-    return drawn(query, relevance, old, new, rng).append_column("query", pa.array(query))
 
 
 def drawn(
@@ -83,15 +60,14 @@ def columns(query: np.ndarray, slate: np.ndarray, clicks: np.ndarray, old: np.nd
     return pa.table({name: list(values) for name, values in made.items()})
 
 
-def decisions(task: tuple[int, str, int], clusters: bool) -> tuple[int, str, dict[str, str]]:
+def decided(task: tuple[int, str, int]) -> dict[str, str]:
     """What is decided of one log, by what was asked."""
     rows, distance, seed = task
-    log = (clustered if clusters else table)(rows, SHARPNESS[distance], seed)
-    options, found = {"cluster": "query"} if clusters else {}, {}
+    log, found = table(rows, SHARPNESS[distance], seed), {}
     for name, asked in ASKED.items():
         question = ("plackett_luce(new_score)", "plackett_luce(old_score)", asked)
-        found[name] = offrank.evaluate(log, *question, **options).verdict.decision
-    return rows, distance, found
+        found[name] = offrank.evaluate(log, *question).verdict.decision
+    return found
 
 
 ARRANGED = np.array(list(permutations(range(ITEMS), SLOTS)))
@@ -137,7 +113,7 @@ def laws(weights: np.ndarray) -> np.ndarray:
     return found
 
 
-def of_users(task: tuple[str, bool, int]) -> tuple[str, bool, dict[str, tuple[str, str, bool, bool]]] | None:
+def of_users(task: tuple[str, bool, int]) -> dict[str, tuple[str, str, bool, bool]]:
     """What is decided of one log, the trust, whether the intervals of value and difference hold; by what was asked."""
     users, null, seed = task
     rng = np.random.default_rng([seed, list(USERS).index(users), null])
@@ -156,7 +132,7 @@ def of_users(task: tuple[str, bool, int]) -> tuple[str, bool, dict[str, tuple[st
 
     low, high, share = -1.0, 1.0, rng.uniform(-0.5, 0.9)
     if null and not value(new(low)) < value(old) < value(new(high)):
-        return None
+        return {}
     while null and high - low > 1e-9:
         share = (low + high) / 2
         low, high = (share, high) if value(new(share)) < value(old) else (low, share)
@@ -171,15 +147,45 @@ def of_users(task: tuple[str, bool, int]) -> tuple[str, bool, dict[str, tuple[st
         ends = [one is not None and one.low <= true <= one.high for one, true in both]
         wrong = {"better": truth[1] <= 0, "worse": truth[1] >= 0}.get(said.decision, False) and not null
         found[name] = ("wrong" if wrong else said.decision, said.trust, *ends)
-    return users, null, found
+    return found
 
 
-def lines_of_users(found: Counter[tuple[Any, ...]]) -> Iterator[str]:
+def decisions(*, logs: int = 2000, rows: tuple[int, ...] = (1000, 3000), workers: int = 2) -> Iterator[str]:
+    """How often a target that earns exactly what the log does is called better or worse: at most 5.5 % are promised.
+
+    Every item of a query is as relevant as the others, so that all rankings earn the same. Each log is asked with two
+    estimators, with six, and with `auto`: asking for more must not find more differences where there are none.
+    """
+    found = Counter[tuple[Any, ...]]()
+    tasks = product(rows, SHARPNESS, range(logs))
+    for (size, distance, _), each in measured(decided, tasks, workers):
+        found.update((size, distance, name, decision) for name, decision in each.items())
+    yield f"{logs:,} logs of each kind."
+    yield ""
+    yield "| rows | target | asked | declared different | worse | better |"
+    yield "|--:|---|---|--:|--:|--:|"
+    for size, distance, asked in dict.fromkeys(key[:3] for key in sorted(found)):
+        worse, better = (found[size, distance, asked, decision] / logs for decision in ("worse", "better"))
+        shares = (percent(one, 1) for one in (worse + better, worse, better))
+        yield markdown_row(f"{size:,}", distance, asked, *shares)
+
+
+def users(*, logs: int = 2000, workers: int = 2) -> Iterator[str]:
+    """The same of users unlike any model, and of targets unlike the log.
+
+    Users read to the first click, compare items, click on the best one only, or read upwards; the target earns more,
+    less, or by construction exactly what the log does: every slate is enumerated.
+    """
+    found = Counter[tuple[Any, ...]]()
+    for (who, null, _), each in measured(of_users, product(USERS, (False, True), range(logs)), workers):
+        found.update((who, null, name, *said) for name, said in each.items())
+    yield f"{logs:,} logs of each kind."
+    yield ""
     yield "| users | asked | sound | decided | wrong sign | value held | difference held | equal, sound | declared |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
-    for users, asked in product([*USERS, "all"], ("snips", "six")):
+    for kind, asked in product([*USERS, "all"], ("snips", "six")):
 
-        def rows(null: bool, who: str = users, by: str = asked) -> list[tuple[Any, ...]]:
+        def rows(null: bool, who: str = kind, by: str = asked) -> list[tuple[Any, ...]]:
             keys = [key for key in found.elements() if key[0] in (who, *(USERS if who == "all" else ()))]
             return [key[3:] for key in keys if key[1] == null and key[2] == by and key[4] == "sound"]
 
@@ -188,13 +194,14 @@ def lines_of_users(found: Counter[tuple[Any, ...]]) -> Iterator[str]:
         declared = ("better", "worse", "wrong")
         shares = [sum(key[0] in declared for key in unlike) / n, sum(key[0] == "wrong" for key in unlike) / n]
         shares += [sum(key[place] for key in unlike) / n for place in (2, 3)]
-        text = " | ".join(percent(one, 1) for one in shares)
         more = percent(sum(key[0] in declared for key in equal) / m, 1)
-        yield f"| {users} | {asked} | {len(unlike)} | {text} | {len(equal)} | {more} |"
+        yield markdown_row(kind, asked, len(unlike), *(percent(one, 1) for one in shares), len(equal), more)
 
 
-def forms(logs: int) -> Iterator[str]:
-    """Compare the forms of one weighting: one slot of 40 items, of which every log is drawn by its counts."""
+def forms(*, logs: int = 2000) -> Iterator[str]:
+    """The difference to the log by `ips`, `snips` and `controlled(ips)`: one slot, each log by its counts."""
+    yield f"{logs:,} logs of each of 72 worlds."
+    yield ""
     rng, kept = np.random.default_rng(5), {}
     for rows, scale, rate, _ in product((500, 2000, 10000), (0.8, 1.5, 2.2), (0.05, 0.3), range(4)):
         rates = np.clip(3 * rate * rng.beta(1, 2, 40), 0, 0.95)
@@ -225,47 +232,80 @@ def forms(logs: int) -> Iterator[str]:
         z, error = (np.concatenate([pair[place] for pair in each]) for place in (0, 1))
         size = "600 and more" if many else "150 to 600" if some else "below 150"
         holds = percent(float((abs(z) < 1.96).mean()), 1)
-        yield f"| {size} | {name} | {np.median(z):+.2f} | {holds} | {2 * 1.96 * error.mean():.2f} |"
+        yield markdown_row(size, name, f"{np.median(z):+.2f}", holds, f"{2 * 1.96 * error.mean():.2f}")
 
 
-def lines(found: Counter[tuple[Any, ...]], logs: int) -> Iterator[str]:
-    yield "| rows | target | asked | declared different | worse | better |"
-    yield "|--:|---|---|--:|--:|--:|"
-    for rows, distance, asked in dict.fromkeys(key[:3] for key in sorted(found)):
-        worse, better = (found[rows, distance, asked, decision] / logs for decision in ("worse", "better"))
-        shares = " | ".join(percent(one, 1) for one in (worse + better, worse, better))
-        yield f"| {rows:,} | {distance} | {asked} | {shares} |"
+POPULATION, RANKED, SHOWN = 5_000, 30, 20
+METRICS, SAMPLES = ("nDCG@10", "RR", "AP"), (20, 50, 200)
+JUDGED, GRADERS, LEANINGS = 50, (3, 5), (0.0, 0.1, 0.2)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--logs", type=int, default=2000)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1000, 3000])
-    parser.add_argument("--clusters", action="store_true", help="queries of unlike sizes instead")
-    parser.add_argument("--users", action="store_true", help="users unlike any model, and targets unlike the log")
-    parser.add_argument("--forms", action="store_true", help="ips, snips and controlled(ips), without any log")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    asked = parser.parse_args()
-    mark, found, told = "decisions", Counter[tuple[Any, ...]](), []
-    if asked.forms:
-        mark, told = "decisions by form", [f"{asked.logs:,} logs of each of 72 worlds.", "", *forms(asked.logs)]
-    with ProcessPoolExecutor(asked.workers, multiprocessing.get_context("spawn")) as pool:
-        if asked.users:
-            tasks = product(USERS, (False, True), range(asked.logs))
-            for one in filter(None, pool.map(of_users, tasks, chunksize=5)):
-                found.update((one[0], one[1], name, *said) for name, said in one[2].items())
-            mark, told = "decisions by users", [f"{asked.logs:,} logs of each kind.", "", *lines_of_users(found)]
-        elif not asked.forms:
-            mark = "decisions of clusters" if asked.clusters else mark
-            each_log = product(asked.rows, SHARPNESS, range(asked.logs))
-            for rows, distance, each in pool.map(partial(decisions, clusters=asked.clusters), each_log, chunksize=20):
-                found.update((rows, distance, name, decision) for name, decision in each.items())
-            told = [f"{asked.logs:,} logs of each kind.", "", *lines(found, asked.logs)]
-    print(*told, sep="\n")
-    if asked.write:
-        generated(asked.write, mark, told, "benchmarks/decisions.py")
+def population(rng: np.random.Generator) -> list[RunPair]:
+    """Return queries whose items have grades of which many are 0, and two runs that see them through noise."""
+    found = []
+    for number in range(POPULATION):
+        grade = np.maximum(rng.poisson(rng.gamma(0.5, 1.0), RANKED), 0).clip(max=3)
+        runs = (np.argsort(-grade - noise * rng.normal(size=RANKED))[:SHOWN].tolist() for noise in (2.0, 1.7))
+        a, b = ([[str(item)] for item in run] for run in runs)
+        found.append(RunPair(str(number), a, b, [{str(item): one for item, one in enumerate(grade.tolist())}]))
+    return found
 
 
+def holds(found: Interval, truth: float) -> bool:
+    return found.low <= truth <= found.high
+
+
+def of_queries(draws: int, rng: np.random.Generator) -> Iterator[str]:
+    pairs = population(rng)
+    yield from markdown_head("metric", "queries", "95 % intervals that hold", "by the normal quantile")
+    for name in METRICS:
+        by_run, _ = means(measure_named(name), pairs, 1, 1, 0)
+        change = by_run[1, 0] - by_run[0, 0]
+        for size in SAMPLES:
+            held = np.zeros(2)
+            for _ in range(draws):
+                sample = rng.choice(change, size)
+                half = 1.96 * sample.std(ddof=1) / np.sqrt(size)
+                held += (
+                    holds(interval_of(sample[None], 0.95), change.mean()),
+                    abs(sample.mean() - change.mean()) <= half,
+                )
+            yield markdown_row(name, size, *(percent(one, 1) for one in held / draws))
+
+
+def of_graders(draws: int, rng: np.random.Generator) -> Iterator[str]:
+    """Precision at 5 of runs that share no item; an item is relevant to a grader with a probability of its own."""
+    yield "| graders | lean by up to | 95 % intervals that hold | over queries alone | length |"
+    yield "|--:|--:|--:|--:|--:|"
+    for graders in GRADERS:
+        for leaning in LEANINGS:
+            held, length = np.zeros(2), np.zeros(2)
+            for _ in range(draws):
+                a, b = rng.uniform(0.3, 0.6, (JUDGED, 5)), rng.uniform(0.3, 0.7, (JUDGED, 5))
+                lean = rng.uniform(-leaning, leaning, (graders, 1, 1))
+                change = (rng.random((graders, JUDGED, 5)) < b + lean).mean(axis=2)
+                change -= (rng.random((graders, JUDGED, 5)) < a).mean(axis=2)
+                both = interval_of(change, 0.95), interval_of(change.mean(axis=0)[None], 0.95)
+                held += [holds(one, 0.5 - 0.45) for one in both]
+                length += [one.high - one.low for one in both]
+            shares = (percent(one, 1) for one in held / draws)
+            yield markdown_row(graders, f"{leaning:g}", *shares, f"{length[0] / length[1]:.2f} x")
+
+
+def runs(*, draws: int = 2_000) -> Iterator[str]:
+    """Two runs by judgements: how often do the intervals of `measure_runs` hold, for few queries and several graders?
+
+    Queries are drawn from 5,000, whose mean difference is the truth; graders from those who lean to run B by up to so
+    much, each his way, so that on average they do not. Then the truth is a sum over the probabilities of grades.
+    """
+    rng = np.random.default_rng(1)
+    yield from of_queries(draws, rng)
+    yield ""
+    yield from of_graders(draws, rng)
+    yield ""
+    yield f"{draws:,} draws each; of {JUDGED} queries judged by graders. Length: of the interval over both."
+
+
+COMMANDS = {decisions: "decisions", users: "decisions by users", forms: "decisions by form", runs: "runs"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -1,7 +1,7 @@
 """Errors of estimators, and of the choice among them, in simulated logs whose truth is known.
 
 python benchmarks/estimators.py selecting [--logs 200] [--rows 1000 20000] [--worlds position-based ...]
-python benchmarks/estimators.py auto [--logs 50] [--rows 5000] [--table docs/concepts/which-estimator.md]
+python benchmarks/estimators.py auto [--logs 50] [--rows 5000] [--write]
 python benchmarks/estimators.py pseudoinverse [--logs 300] [--rows 500 5000]
 """
 
@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from _commands import run
+from _page import run
 from rich.console import Console
 from rich.table import Table
 from trust_worlds import HEALTHY
@@ -267,5 +267,6 @@ def pseudoinverse(*, logs: int = 300, rows: Sequence[int] = (500, 5000)) -> None
         spread(graded(seed=3), metric, size, logs)
 
 
+COMMANDS = {selecting: "", auto: "auto", pseudoinverse: ""}
 if __name__ == "__main__":
-    run(__file__, {selecting: "", auto: "auto", pseudoinverse: ""})
+    run(__file__, COMMANDS)

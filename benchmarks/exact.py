@@ -1,10 +1,10 @@
 """Numbers held against what is known without a log: enumeration, quadrature, and very many draws.
 
 python benchmarks/exact.py balanced
-python benchmarks/exact.py race-draws [--draws 100000000] [--table docs/reference/benchmarks.md]
-python benchmarks/exact.py uncertain-prior [--confidence 0.95] [--table PAGE]
-python benchmarks/exact.py counted-shares [--logs 300] [--table docs/reference/benchmarks.md]
-python benchmarks/exact.py guardrails [--logs 400] [--rows 4000] [--table PAGE]
+python benchmarks/exact.py race-draws [--draws 100000000] [--write]
+python benchmarks/exact.py uncertain-prior [--confidence 0.95] [--write]
+python benchmarks/exact.py counted-shares [--logs 300] [--write]
+python benchmarks/exact.py guardrails [--logs 400] [--rows 4000] [--write]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pyarrow as pa
-from _commands import run
+from _page import run
 from _worlds import lists
 from rich.progress import track
 from scipy.stats import norm
@@ -295,6 +295,12 @@ def guardrails(*, logs: int = 400, rows: int = 4000) -> Iterator[str]:
     yield from _guarded(logs, rows)
 
 
+COMMANDS = {
+    balanced: "",
+    race_draws: "race draws",
+    uncertain_prior: "uncertain prior",
+    counted_shares: "counted shares",
+    guardrails: "guardrails",
+}
 if __name__ == "__main__":
-    commands = {balanced: "", race_draws: "race draws", uncertain_prior: "uncertain prior"}
-    run(__file__, commands | {counted_shares: "counted shares", guardrails: "guardrails"})
+    run(__file__, COMMANDS)

@@ -4,32 +4,28 @@ Sizes double. Each line is a process of its own, which runs the smallest size on
 exponent is that of the largest size against the one a quarter as large: 1 where twice the size takes twice the time.
 Seconds are of the processor, the smallest of some runs.
 
-    python benchmarks/growth.py [--scale 1] [--only slots] [--repeats 2] [--write docs/contributing/reliability.md]
-
-With `--only`, the other lines of the table stay as they are.
+    python benchmarks/growth.py [--scale 1] [--only slots] [--repeats 2] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import multiprocessing
-import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from _page import generated, table_of
-from _worlds import draw, lists, reranked, table
+from _page import markdown_row, run
+from _timing import alone, memory
+from _worlds import draw, lists, logged, reranked, table
 
 import offrank
 
-MARK, SCRIPT = "growth", "benchmarks/growth.py"
 TARGET, LOGGING = "plackett_luce(new_score)", "plackett_luce(old_score)"
 ALLOWED = 1.15
 """Exponent up to which growth counts as n log n."""
@@ -99,31 +95,14 @@ def few_contexts(size: int) -> pa.Table:
     rng = np.random.default_rng(4)
     query = rng.integers(0, 100, size)
     old, new = (np.exp(rng.normal(size=(100, 10)))[query] for _ in range(2))
-    slate = draw(old, rng)[:, :3]
-    columns = {
-        "candidates": np.tile(np.arange(10), (size, 1)),
-        "old_score": old,
-        "new_score": new,
-        "slate": slate,
-        "clicks": (rng.random(slate.shape) < 0.2).astype(np.uint8),
-    }
-    return table({name: lists(values) for name, values in columns.items()} | {"query": pa.array(query)})
+    return logged(old, new, 3, rng).append_column("query", pa.array(query))
 
 
 def many_candidates(size: int) -> pa.Table:
     """500 slates of five from so many candidates."""
     rng = np.random.default_rng(2)
     merit = rng.normal(size=(500, size))
-    old, new = np.exp(merit), np.exp(merit + rng.normal(scale=0.1, size=merit.shape))
-    slate = draw(old, rng)[:, :5]
-    columns = {
-        "candidates": np.tile(np.arange(size), (500, 1)),
-        "old_score": old,
-        "new_score": new,
-        "slate": slate,
-        "clicks": (rng.random(slate.shape) < 0.2).astype(np.uint8),
-    }
-    return table({name: lists(values) for name, values in columns.items()})
+    return logged(np.exp(merit), np.exp(merit + rng.normal(scale=0.1, size=merit.shape)), 5, rng)
 
 
 def with_features(size: int) -> pa.Table:
@@ -223,9 +202,7 @@ def points(line: Line, scale: float, repeats: int) -> list[Point]:
     for size in (first << step for step in range(line.doublings + 1)):
         log = line.log(size)
         seconds = min(spent(line, log, size) for _ in range(repeats))
-        status = Path("/proc/self/status").read_text()
-        peak = re.search(r"VmHWM:\s+(\d+) kB", status)
-        found.append(Point(size, seconds, int(peak[1]) / 1024 if peak else float("nan")))
+        found.append(Point(size, seconds, memory()))
     return found
 
 
@@ -241,53 +218,27 @@ def exponent(found: list[Point], value: Callable[[Point], float]) -> float:
     return math.log(value(large) / value(small)) / math.log(large.size / small.size)
 
 
-def alone(line: Line, scale: float, repeats: int) -> list[Point]:
-    """The points of a line, measured in a fresh process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(points, (line, scale, repeats))
-
-
 def told(line: Line, found: list[Point]) -> str:
     """A line of the table."""
-    grows = exponent(found, lambda point: point.seconds)
+    grows, memory = (exponent(found, each) for each in (lambda point: point.seconds, lambda point: point.memory))
     mark = f"**{grows:.2f}**" if grows > ALLOWED else f"{grows:.2f}"
     sizes = f"{found[0].size:,} to {found[-1].size:,}"
     seconds = ", ".join(f"{point.seconds:.2f}" for point in found)
-    memory = exponent(found, lambda point: point.memory)
-    return f"| `{line.verb}` | {line.against} | {sizes} | {seconds} | {mark} | {found[-1].memory:,.0f} | {memory:.2f} |"
-
-
-def page(found: dict[str, str], before: Path) -> Iterator[str]:
-    """The table. found: the lines that were measured, by their first two cells; before: the table with the others."""
-    kept = (
-        {key(one): one for one in before.read_text().splitlines() if one.startswith("| `")} if before.exists() else {}
+    return markdown_row(
+        f"`{line.verb}`", line.against, sizes, seconds, mark, f"{found[-1].memory:,.0f}", f"{memory:.2f}"
     )
+
+
+def growth(*, scale: float = 1.0, only: str = "", repeats: int = 2) -> Iterator[str]:
+    """A line for each verb and what it is measured against; only: those that hold it. scale: of the smallest sizes."""
     yield "| verb | against | sizes, doubled | CPU seconds | exponent | peak MB | exponent |"
     yield "|---|---|--:|---|--:|--:|--:|"
-    yield from (kept | found).values()
-
-
-def key(line: str) -> str:
-    """What a line of the table measures: its first two cells."""
-    return "|".join(line.split("|")[:3])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=float, default=1.0, help="of the smallest sizes")
-    parser.add_argument("--only", default="", metavar="TEXT", help="lines of a verb or a size that hold it")
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
-    found = {}
     for line in LINES:
-        if given.only in f"{line.verb} {line.against}":
-            said = told(line, alone(line, given.scale, given.repeats))
-            found[key(said)] = said
-            print(said, flush=True)
-    if given.write:
-        generated(given.write, MARK, list(page(found, table_of(given.write, MARK))), SCRIPT)
+        if only in f"{line.verb} {line.against}":
+            found, *_ = alone(partial(points, line, scale, repeats))
+            yield told(line, found)
 
 
+COMMANDS = {growth: "growth"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

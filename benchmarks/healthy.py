@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 import pyarrow as pa
-from _commands import run
+from _page import run
 from _weights import TARGETS, World, world
 from _worlds import lists
 from rich.console import Console
@@ -282,5 +282,6 @@ def weights(*, logs: int = 60) -> None:
     CONSOLE.print(shown)
 
 
+COMMANDS = dict.fromkeys((clusters, counted, repeats, weights), "")
 if __name__ == "__main__":
-    run(__file__, dict.fromkeys((clusters, counted, repeats, weights), ""))
+    run(__file__, COMMANDS)

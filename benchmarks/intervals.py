@@ -4,8 +4,8 @@ python benchmarks/intervals.py usual [--logs 1000] [--rows 2000]
 python benchmarks/intervals.py skewed [--logs 200]
 python benchmarks/intervals.py differences [--logs 250]
 python benchmarks/intervals.py design [--logs 60]
-python benchmarks/intervals.py looks [--table docs/concepts/trust.md]
-python benchmarks/intervals.py looks-of-logs [--logs 200] [--table docs/concepts/trust.md]
+python benchmarks/intervals.py looks [--write]
+python benchmarks/intervals.py looks-of-logs [--logs 200] [--write]
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from statistics import fmean, median
 
 import numpy as np
 import pyarrow as pa
-from _commands import run
+from _page import run
 from _weights import World, world
 from _worlds import draw, lists, table
 from numpy.typing import NDArray
@@ -365,6 +365,6 @@ def design(*, logs: int = 60) -> None:
     Console(width=120).print(shown, "all: covered {}, unwarned {}, of these covered {}".format(*covered(total)))
 
 
+COMMANDS = dict.fromkeys((usual, skewed, differences, design), "") | {looks: "looks", looks_of_logs: "looks-of-logs"}
 if __name__ == "__main__":
-    plain = dict.fromkeys((usual, skewed, differences, design), "")
-    run(__file__, plain | {looks: "looks", looks_of_logs: "looks-of-logs"})
+    run(__file__, COMMANDS)

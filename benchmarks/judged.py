@@ -1,27 +1,23 @@
-"""Clicks and judgements together: coverage and error of `judged`, and what its sensitivity and its audit are worth.
+"""Clicks and judgements: what `judged` makes of both, and how well judgements from clicks put documents in order.
 
-Queries and items are drawn anew for each log. The old ranker draws 3 of the first 8 of 12 candidates, the target sorts
-all 12 by a score, so that a third of what it shows was never logged. Items of a grade earn alike on average, but for
-a share by which those never logged earn more or less, or by which the rarely logged ones do.
-
-    python benchmarks/judged.py [--logs 200] [--workers 1] [--write docs/how-to/clicks-and-judges.md]
+python benchmarks/judged.py judged [--logs 200] [--workers 1] [--write]
+python benchmarks/judged.py coec [--logs 3] [--sessions 40000] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from _page import generated
+from _page import markdown_head, markdown_row, measured, run
+from scipy.stats import kendalltau, norm, rankdata
 
 import offrank
+from offrank.clicks import Sessions, click_model
 from offrank.estimators import JudgedClicks
 
 ROWS, QUERIES, ITEMS, OLD, SLOTS = 4000, 400, 12, 8, 3
@@ -91,8 +87,9 @@ def drawn(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.argsort(-np.log(weights) - rng.gumbel(size=weights.shape), axis=1)[:, :SLOTS]
 
 
-def asked(world: World, seed: int) -> dict[str, Any]:
-    """Return the numbers of one log: value, ends and width by estimator, and what `judged` says."""
+def asked(task: tuple[World, int]) -> dict[str, Any]:
+    """Return the numbers of one log, of a world and a seed: value and ends by estimator, and what `judged` says."""
+    world, seed = task
     log, judgements = world.log(seed)
     beside = ["ipm", "snips", "snipm"] if world.all else ["ipm"]
     found = offrank.evaluate(log, TARGET, LOGGING, [*beside, JudgedClicks(judgements)])
@@ -105,7 +102,7 @@ def asked(world: World, seed: int) -> dict[str, Any]:
     return {"numbers": numbers, "away": (away.low, away.high), "told": told, "alarm": "grades-not-alike" in codes}
 
 
-def row(world: World, every: list[dict[str, Any]]) -> list[str]:
+def cells_of(world: World, every: list[dict[str, Any]]) -> list[str]:
     """Return the cells of a world."""
     truth, logged = world.truth()
     value, low, high = np.array([one["numbers"]["judged"] for one in every]).T
@@ -146,20 +143,28 @@ def width(every: list[dict[str, Any]], name: str) -> float:
     return float(np.median(ratios))
 
 
-def page(logs: int, each: Any) -> Iterator[str]:
-    """Yield the lines of the tables. each: as `map`."""
+def logs_of(world: World, logs: int, workers: int) -> list[dict[str, Any]]:
+    """What is said of so many logs; of longer ones, a fifth as many."""
+    seeds = range(logs if world.rows == ROWS else logs // 5)
+    return [found for _, found in measured(asked, ((world, seed) for seed in seeds), workers)]
+
+
+def judged(*, logs: int = 200, workers: int = 1) -> Iterator[str]:
+    """Coverage and error of `judged`, and what its sensitivity and its audit are worth.
+
+    Queries and items are drawn anew for each log. The old ranker draws 3 of the first 8 of 12 candidates, the target
+    sorts all 12 by a score, so that a third of what it shows was never logged. Items of a grade earn alike on average,
+    but for a share by which those never logged earn more or less, or by which the rarely logged ones do.
+    """
     yield f"By `python benchmarks/judged.py`: {logs} logs a row, of {ROWS:,} impressions of {QUERIES} queries."
     yield ""
-    yield f"| {' | '.join(HEADER)} |"
-    yield "|---" + "|--:" * (len(HEADER) - 1) + "|"
+    yield from markdown_head(*HEADER)
     for world in [*map(World, NEVER), World(rows=LONGER)]:
-        drawn_logs = range(logs if world.rows == ROWS else logs // 5)
-        name, *cells = row(world, list(each(partial(asked, world), drawn_logs)))
-        longer = f", {world.rows:,} impressions" if world.rows != ROWS else ""
-        yield f"| {name}{longer} | {' | '.join(cells)} |"
+        name, *cells = cells_of(world, logs_of(world, logs, workers))
+        yield markdown_row(name + f", {world.rows:,} impressions" * (world.rows != ROWS), *cells)
     yield ""
     world = World(all=True)
-    every = list(each(partial(asked, world), range(logs)))
+    every = logs_of(world, logs, workers)
     truth, _ = world.truth()
     value, low, high = np.array([one["numbers"]["judged"] for one in every]).T
     held = ((low <= truth) & (truth <= high)).mean()
@@ -167,30 +172,75 @@ def page(logs: int, each: Any) -> Iterator[str]:
     yield f"Where all is logged: bias {value.mean() - truth:+.3f}, 95 % held {held:.3f}."
     yield f"Median width over that of {widths}."
     yield ""
-    yield "| the rarest third of logged items earns | the audit alarms | in logs ten times as long |"
-    yield "|---|--:|--:|"
+    yield from markdown_head("the rarest third of logged items earns", "the audit alarms", "in logs ten times as long")
     for rarely in RARELY:
-        alarms = []
-        for rows, number in ((ROWS, logs), (LONGER, logs // 5)):
-            every = list(each(partial(asked, World(rarely=rarely, rows=rows)), range(number)))
-            alarms.append(f"{np.mean([one['alarm'] for one in every]):.0%}")
-        yield f"| {f'{rarely:.0%} less' if rarely else 'as much'} | {' | '.join(alarms)} |"
+        some = (logs_of(World(rarely=rarely, rows=rows), logs, workers) for rows in (ROWS, LONGER))
+        alarms = (f"{np.mean([one['alarm'] for one in every]):.0%}" for every in some)
+        yield markdown_row(f"{rarely:.0%} less" if rarely else "as much", *alarms)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", type=int, default=200)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--write", type=Path)
-    arguments = parser.parse_args()
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        lines = []
-        for line in page(arguments.logs, pool.map):
-            print(line, flush=True)
-            lines.append(line)
-    if arguments.write:
-        generated(arguments.write, "judged", lines, "benchmarks/judged.py")
+PER_QUERY, SEARCHES = 10, 200
+JUDGES = ("raw rates", "coec", "pbm", "ubm", "dbn")
+RANKERS = {"good": 1.0, "fair": 0.3, "random": 0.0}
 
 
+def sessions_of(users: str, ranker: str, sessions: int, rng: np.random.Generator) -> tuple[Sessions, np.ndarray]:
+    """Sessions, and the attraction of each document [queries * 10]."""
+    attraction = 0.05 + 0.9 * rng.beta(1, 3, (SEARCHES, PER_QUERY))
+    quality = norm.ppf(rankdata(attraction).reshape(attraction.shape) / (attraction.size + 1))
+    score = RANKERS[ranker] * quality + 0.5 * rng.standard_normal(quality.shape)
+    query = rng.integers(0, SEARCHES, sessions)
+    noise = 0.3 * rng.gumbel(size=(sessions, PER_QUERY))
+    order = np.argsort(-(noise if ranker == "random" else score[query] + noise), axis=1)
+    document = query[:, None] * PER_QUERY + order
+    attracted = rng.random(document.shape) < attraction.ravel()[document]
+    if users == "pbm":
+        click = attracted & (rng.random(document.shape) < 1 / np.arange(1, PER_QUERY + 1))
+    else:
+        satisfied = rng.random(document.shape) < attraction.ravel()[document] / 2
+        leaves = (attracted & satisfied) | (rng.random(document.shape) > 0.9)
+        click = attracted & (np.cumsum(leaves, axis=1) - leaves == 0)
+    rows = document.astype(np.int32), click.astype(np.uint8), np.ones(sessions)
+    return Sessions(*rows, SEARCHES * PER_QUERY), attraction.ravel()
+
+
+def judgement(name: str, sessions: Sessions) -> np.ndarray:
+    """What a judge makes of each document."""
+    documents = np.arange(SEARCHES * PER_QUERY)
+    if name == "raw rates":
+        shown = np.bincount(sessions.document.ravel(), minlength=len(documents))
+        clicked = np.bincount(sessions.document.ravel(), sessions.click.ravel(), len(documents))
+        return np.asarray(clicked / np.maximum(shown, 1))
+    model = click_model(name)
+    return model.relevance(model.learn(model.from_sessions(sessions)).parameters, documents)
+
+
+def tau(found: np.ndarray, truth: np.ndarray) -> float:
+    """Mean over queries."""
+    each = zip(found.reshape(-1, PER_QUERY), truth.reshape(-1, PER_QUERY), strict=True)
+    return float(np.nanmean([kendalltau(*one).statistic for one in each]))
+
+
+def coec(*, logs: int = 3, sessions: int = 40_000) -> Iterator[str]:
+    """How well judgements from clicks put documents in order: Kendall's tau with the truth of simulated users.
+
+    Queries of 10 documents, attraction .05 + .9 Beta(1, 3), which has no ties. Users look at rank k with probability
+    1/k (`pbm`), or read down, are satisfied by a click with half of its attraction, and go on with .9 (`dbn`). The
+    ranker sorts by w z + N(0, 1/4) + .3 Gumbel, z the attraction's normal score: `good` with w = 1, `fair` with .3; or
+    at `random`. Judges: raw click rates, clicks over expected clicks (`coec`, what search engines compute), and click
+    models. Each number is the mean over queries of tau-b with the true attraction, over logs, with twice its error.
+    """
+    yield from markdown_head("Users, ranker", *JUDGES)
+    for world, (users, ranker) in enumerate(product(("pbm", "dbn"), RANKERS)):
+        found = np.empty((logs, len(JUDGES)))
+        for seed in range(logs):
+            data, truth = sessions_of(users, ranker, sessions, np.random.default_rng([seed, world]))
+            found[seed] = [tau(judgement(name, data), truth) for name in JUDGES]
+        ends = 2 * found.std(axis=0, ddof=1) / np.sqrt(logs)
+        told = (f"{mean:.3f} ± {end:.3f}" for mean, end in zip(found.mean(axis=0), ends, strict=True))
+        yield markdown_row(f"`{users}`, {ranker}", *told)
+
+
+COMMANDS = {judged: "judged", coec: "coec"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

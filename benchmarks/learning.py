@@ -9,21 +9,19 @@ python benchmarks/learning.py targets [--rows 200000] [--queries 1000] [--repeat
 from __future__ import annotations
 
 import math
-import multiprocessing
-import re
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _commands import run
-from _timing import in_turn, show
-from rich.console import Console
+from _page import run
+from _timing import alone, in_turn, ratios
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import SGDClassifier
 
@@ -64,7 +62,7 @@ def shown_only(examples: Examples) -> Examples:
     )
 
 
-def throughput(data: Data, repeats: int) -> None:
+def throughput(data: Data, repeats: int) -> Iterator[str]:
     """A pass of regression by both; and, on all candidates, of what the other methods do."""
     pieces = tuple(shown_only(examples) for examples in data.train)
     store = replace(data.train, pieces=pieces)
@@ -80,7 +78,7 @@ def throughput(data: Data, repeats: int) -> None:
         list(passes(store, regression.of_rewards, 0.1, 1, size, 0))
 
     times = in_turn({"scikit-learn SGDClassifier": scikit, "offrank regression": own}, repeats)
-    show(
+    yield from ratios(
         f"One pass over {store.rows:,} impressions, the product shown", times, store.rows, "scikit-learn SGDClassifier"
     )
     terms, zeros = WeightedObjective.of(data.train, quantile(data.train, 0.97)), np.zeros(size)
@@ -91,7 +89,7 @@ def throughput(data: Data, repeats: int) -> None:
         "snpoem, gradient (every row counts)": lambda: moved.sums(zeros, 1.0, 0.0, np.zeros(size)),
     }
     found = in_turn(jobs, repeats)
-    show("One pass, candidates in memory", found, data.train.rows, "regression, products shown")
+    yield from ratios("One pass, candidates in memory", found, data.train.rows, "regression, products shown")
 
 
 def compressed(store: Store, size: int) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
@@ -105,24 +103,21 @@ def compressed(store: Store, size: int) -> tuple[csr_matrix, np.ndarray, np.ndar
     return matrix, clicks.astype(int), 1 / kept
 
 
-def streamed(path: Path) -> tuple[float, float, int]:
-    """Seconds, peak memory in MB and training rows of learning with the examples on disk."""
-    started = time.perf_counter()
+def streamed(path: Path) -> int:
+    """Learn with the examples on disk; return the number of training rows."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         data, _ = Preparation(Logged(), Path(folder), memory=0).data(offrank.read_log(path), None, None)
         Search(Regression(rates=(0.1,), epochs=2), "regression").run(data)
-    # Not getrusage: its maximum survives exec, so it would be that of this process's parent.
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    return time.perf_counter() - started, int(found[1]) / 1024 if found else float("nan"), data.train.rows
+    return data.train.rows
 
 
-def earned(*, logs: int = 5, impressions: int = 6_000) -> None:
+def earned(*, logs: int = 5, impressions: int = 6_000) -> Iterator[str]:
     """What policies learnt from small logs of `AdvertWorld` truly earn, in clicks per 10,000 impressions.
 
     Slates of one, three and six slots, whose logging policy is known.
     """
-    methods, shown = ("poem", "plackett-luce", "pl-rank"), Console(width=120)
-    shown.print(f"{logs} logs of {impressions:,} impressions; drawn from / sorted by, mean and its standard error")
+    methods = ("poem", "plackett-luce", "pl-rank")
+    yield (f"{logs} logs of {impressions:,} impressions; drawn from / sorted by, mean and its standard error")
     for slots in (1, 3, 6):
         earned: dict[str, list[tuple[float, ...]]] = {}
         for seed in range(logs):
@@ -141,7 +136,7 @@ def earned(*, logs: int = 5, impressions: int = 6_000) -> None:
             error = every.std(axis=0, ddof=1) / math.sqrt(logs)
             each = " / ".join(f"{a:.1f} +- {b:.1f}" for a, b in zip(every.mean(axis=0)[:2], error, strict=False))
             timed = f", {every.mean(axis=0)[2]:.1f} s" if every.shape[1] > 1 else ""
-            shown.print(f"{slots} slots, {method:15} {each}{timed}")
+            yield f"{slots} slots, {method:15} {each}{timed}"
 
 
 def write(world: AdvertWorld, path: Path) -> None:
@@ -210,7 +205,7 @@ def uniform_log(rows: int, queries: int) -> LogBatch:
     return LogBatch(contexts, Shown(slates), None, rng.random(rows), np.ones(rows), numbers)
 
 
-def speed(*, rows: int = 300_000, repeats: int = 5, stream: int = 600_000) -> None:
+def speed(*, rows: int = 300_000, repeats: int = 5, stream: int = 600_000) -> Iterator[str]:
     """A pass over the examples against scikit-learn's SGDClassifier on the same rows, and memory of streaming.
 
     Both make one pass of logistic regression over the products shown, features in memory as compressed rows, the same
@@ -218,15 +213,13 @@ def speed(*, rows: int = 300_000, repeats: int = 5, stream: int = 600_000) -> No
     Memory: a log in Parquet, written by the generator, learnt from in a process of its own with its examples on disk.
     """
     world = AdvertWorld(rows, slots=1)
-    throughput(Preparation(Logged(), Path(), memory=math.inf).data(world.source(), None, None)[0], repeats)
+    yield from throughput(Preparation(Logged(), Path(), memory=math.inf).data(world.source(), None, None)[0], repeats)
     with tempfile.TemporaryDirectory() as folder:
         for size in (stream // 4, stream):
             path = Path(folder) / f"{size}.parquet"
             write(AdvertWorld(size, slots=1), path)
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                seconds, peak, train = pool.apply(streamed, (path,))
-            text = f"{size:,} impressions, {train:,} of them to learn from: {seconds:.1f} s, peak memory {peak:,.0f} MB"
-            Console(width=120).print(text)
+            train, seconds, _, peak = alone(partial(streamed, path))
+            yield f"{size:,} impressions, {train:,} of them to learn from: {seconds:.1f} s, peak memory {peak:,.0f} MB"
 
 
 def held_out(*, logs: int = 200, rows: int = 3_000) -> Iterator[str]:
@@ -262,7 +255,7 @@ def held_out(*, logs: int = 200, rows: int = 3_000) -> Iterator[str]:
         yield f"{name:28}{value:15.3f}{holds:18.0%}{told:10.0%}"
 
 
-def targets(*, rows: int = 200_000, queries: int = 1_000, repeats: int = 5) -> None:
+def targets(*, rows: int = 200_000, queries: int = 1_000, repeats: int = 5) -> Iterator[str]:
     """How fast PI-OPT's targets, PI weights and greedy slates are, for uniform slates of 10 of 100.
 
     Targets: sums over impressions by query, then one closed form per query (paper slate-pseudoinverse, App. G).
@@ -291,11 +284,12 @@ def targets(*, rows: int = 200_000, queries: int = 1_000, repeats: int = 5) -> N
 
     jobs = {"targets, by query": by_query, "PI weights": weights, "targets, contexts found in a log": contexts}
     title = f"{rows:,} uniform slates of {SLOTS} of {CANDIDATES}, {queries:,} queries"
-    show(title, in_turn(jobs, repeats), rows, "targets, by query")
+    yield from ratios(title, in_turn(jobs, repeats), rows, "targets, by query")
     scores = np.random.default_rng(1).random((queries, CANDIDATES, SLOTS))
     ways = {way: (lambda way=way: best_slates(scores, sizes, slots, way)) for way in ("greedy", "exact")}
-    show("Slates from scores", in_turn(ways, repeats), queries, "greedy")
+    yield from ratios("Slates from scores", in_turn(ways, repeats), queries, "greedy")
 
 
+COMMANDS = dict.fromkeys((speed, earned, held_out, targets), "")
 if __name__ == "__main__":
-    run(__file__, dict.fromkeys((speed, earned, held_out, targets), ""))
+    run(__file__, COMMANDS)

@@ -1,30 +1,30 @@
 """Faults of the outcome that the table alone shows: how often they are found, and how often healthy logs are blamed.
 
-Each log shows four of ten items of a query in a uniform order. Healthy users look at ranks by a curve, stop at a click,
-or go on after one; they differ, and rewards are clicks, counts, prices or heavy amounts. A fault changes one thing. The
-last rows are healthy logs that nothing tells from faults.
-
-    python benchmarks/outcome_checks.py [--logs 100] [--rows 500 2000 10000] [--write docs/concepts/trust.md]
+python benchmarks/outcome_checks.py outcome-checks [--logs 100] [--rows 500 2000 10000] [--write]
+python benchmarks/outcome_checks.py own-clicks [--seeds 4] [--rows 1000 5000 20000] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from _page import generated
+from _page import markdown_head, markdown_row, run
+from trust_worlds import HEALTHY as WORLDS
+from trust_worlds import World
 
 import offrank
 from offrank.checks.row_inclusion import with_unread
 from offrank.checks.score_leakage import KINDS, OwnClicksFold
 from offrank.findings import cautions_for
 from offrank.findings.log import LogEvidence
+from offrank.findings.rows import OwnClicksEvidence, counted_here
 from offrank.log.source import Needs
-from offrank.running.executors import run
+from offrank.running.executors import run as folded
 from offrank.sums.base import Tee
 from offrank.sums.outcome_shape import OutcomeShapeFold
 
@@ -71,7 +71,7 @@ class Log:
             frozenset(["candidates", "clicks", "reward"]), scores=frozenset(["score"]), keys=frozenset(["query"])
         )
         folds = {"shape": OutcomeShapeFold(), **{of: OwnClicksFold(("score",), of) for of in KINDS}}
-        found = run(source.select(shape), Tee(folds))
+        found = folded(source.select(shape), Tee(folds))
         kept = with_unread(LogEvidence(), source).kept
         said = cautions_for(found["shape"], kept, *(found[of]["score"] for of in KINDS))
         return {one.code for one in said} & set(CODES)
@@ -239,51 +239,137 @@ ALIKE: dict[str, Change] = {
 }
 
 
-def shares(change: Change, rows: list[int], logs: int, code: str = "") -> list[str]:
-    """In how many per cent of the logs a code, or any, is said, by rows."""
-    found = []
-    for n in rows:
-        count = 0
-        for seed in range(logs):
-            log = Log(n, seed)
-            change(log)
-            codes = log.codes()
-            count += code in codes if code else bool(codes)
-        found.append(f"{100 * count / logs:.0f} %" if code else f"{count}")
-    return found
+def codes(change: Change, rows: int, logs: int) -> Iterator[set[str]]:
+    """What is said of each log of these rows."""
+    for seed in range(logs):
+        log = Log(rows, seed)
+        change(log)
+        yield log.codes()
 
 
-def lines(rows: list[int], logs: int) -> Iterator[str]:
-    """Tables of faults and of healthy logs."""
-    sizes = " | ".join(f"{n:,} rows" for n in rows)
-    yield f"Found, in per cent of {logs} logs:\n"
-    yield f"| fault | finding | {sizes} |\n|---|---|" + "--:|" * len(rows)
+def alarms(changes: Mapping[str, Change], rows: tuple[int, ...], logs: int) -> Iterator[tuple[str, list[int]]]:
+    """How many of the healthy logs are blamed, by rows."""
+    for name, change in changes.items():
+        yield name, [sum(map(bool, codes(change, n, logs))) for n in rows]
+
+
+def outcome_checks(*, logs: int = 100, rows: tuple[int, ...] = (500, 2_000, 10_000)) -> Iterator[str]:
+    """Tables of faults and of healthy logs.
+
+    Each log shows four of ten items of a query in a uniform order. Healthy users look at ranks by a curve, stop at a
+    click, or go on after one; they differ, and rewards are clicks, counts, prices or heavy amounts. A fault changes one
+    thing. The last rows are healthy logs that nothing tells from faults.
+    """
+    sizes = [f"{n:,} rows" for n in rows]
+    yield from (f"Found, in per cent of {logs} logs:", "")
+    yield from markdown_head("fault", "finding", *sizes, left=2)
     for name, (code, change) in FAULTS.items():
-        yield f"| {name} | `{code}` | " + " | ".join(shares(change, rows, logs, code)) + " |"
-    yield f"\nFalse alarms, of {logs} healthy logs:\n"
-    yield f"| healthy | {sizes} |\n|---|" + "--:|" * len(rows)
+        shares = (100 * sum(code in one for one in codes(change, n, logs)) / logs for n in rows)
+        yield markdown_row(name, f"`{code}`", *(f"{share:.0f} %" for share in shares))
+    yield from ("", f"False alarms, of {logs} healthy logs:", "")
+    yield from markdown_head("healthy", *sizes)
     total = 0
-    for name, change in HEALTHY.items():
-        counts = shares(change, rows, logs)
-        total += sum(map(int, counts))
-        yield f"| {name} | " + " | ".join(counts) + " |"
-    yield f"\nTogether {total} of {len(HEALTHY) * len(rows) * logs:,}. Not told from faults:\n"
-    yield f"| healthy, and alike | {sizes} |\n|---|" + "--:|" * len(rows)
-    for name, change in ALIKE.items():
-        yield f"| {name} | " + " | ".join(shares(change, rows, logs)) + " |"
+    for name, counts in alarms(HEALTHY, rows, logs):
+        total += sum(counts)
+        yield markdown_row(name, *counts)
+    yield from ("", f"Together {total} of {len(HEALTHY) * len(rows) * logs:,}. Not told from faults:", "")
+    yield from markdown_head("healthy, and alike", *sizes)
+    yield from (markdown_row(name, *counts) for name, counts in alarms(ALIKE, rows, logs))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", type=int, default=100)
-    parser.add_argument("--rows", type=int, nargs="+", default=[500, 2_000, 10_000])
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    asked = parser.parse_args()
-    told = [line for some in lines(asked.rows, asked.logs) for line in some.split("\n")]
-    print(*told, sep="\n")
-    if asked.write:
-        generated(asked.write, "outcome checks", told, "benchmarks/outcome_checks.py")
+FORMS: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "rate": lambda k, n: k / np.maximum(n, 1),
+    "clicks": lambda k, n: k + 0 * n,
+    "smoothed": lambda k, n: (k + 2) / (n + 40),
+    "per cent, rounded": lambda k, n: np.round(100 * k / np.maximum(n, 1), 2),
+    "logarithm": lambda k, n: np.log((k + 0.5) / np.maximum(n, 1)),
+}
 
 
+def counted(judged: pa.Table, day: pa.Table, *, by_query: bool) -> tuple[Floats, Floats]:
+    """[n, m] clicks and impressions of each candidate of a log, as another one shows them."""
+    ids, cells = _cells(judged, "candidates", by_query)
+    _, shown = _cells(day, "slate", by_query)
+    clicks = np.concatenate([np.asarray(row, float) for row in day["clicks"].to_pylist()])
+    known, place = np.unique(shown, return_inverse=True)
+    n, k = np.bincount(place).astype(float), np.bincount(place, weights=clicks)
+    at = np.minimum(np.searchsorted(known, cells), len(known) - 1)
+    there = known[at] == cells
+    return np.where(there, k[at], 0.0).reshape(ids), np.where(there, n[at], 0.0).reshape(ids)
+
+
+def _cells(log: pa.Table, column: str, by_query: bool) -> tuple[tuple[int, int], Floats]:
+    """The shape of a column of lists, and the cell of each of its items; the first candidate tells the query."""
+    rows, sets = log[column].to_pylist(), np.array(log["candidates"].to_pylist())
+    items = np.concatenate([np.asarray(row, np.int64) for row in rows])
+    query = np.repeat(sets.min(axis=1) * 1_000_003 + sets.sum(axis=1), [len(row) for row in rows])
+    return (len(rows), len(rows[0])), items + 10_000_019 * query if by_query else items
+
+
+def knows(log: pa.Table, column: str) -> list[OwnClicksEvidence]:
+    """What a score knows of the clicks of a log, by item and by item of a candidate set."""
+    source = offrank.read_log(log).select(Needs(frozenset(["candidates", "clicks"]), scores=frozenset([column])))
+    every = folded(source, Tee({of: OwnClicksFold((column,), of) for of in KINDS}))
+    return [one[column] for one in every.values() if column in one]  # no query is named
+
+
+def looked_at(world: World, rows: int, seed: int) -> Iterator[tuple[str, list[OwnClicksEvidence]]]:
+    """What is found, by the kind of score: the world's own, of another day, or of this one."""
+    log, other = world.table(rows, seed), world.table(rows, seed + 1_000)
+    for name in log.column_names:
+        if name.endswith("_score"):
+            yield "own", knows(log, name)
+    for day, table in (("other day", other), ("this day", log)):
+        for by_query in (False, True):
+            k, n = counted(log, table, by_query=by_query)
+            for form, made in FORMS.items():
+                name = f"{form}, {'query and item' if by_query else 'item'}: {day}"
+                yield name, knows(log.append_column("counted", pa.array(made(k, n).tolist())), "counted")
+        for model in MODELS:
+            learnt = relevances(log, table, model)
+            yield f"{model}: {day}", knows(log.append_column("learnt", pa.array(learnt.tolist())), "learnt")
+
+
+MODELS = {"pbm": offrank.clicks.PBM, "ubm": offrank.clicks.UBM, "dbn": offrank.clicks.DBN}
+
+
+def relevances(judged: pa.Table, day: pa.Table, model: str) -> Floats:
+    """[n, m] relevance of each candidate of a log by a click model that another one taught; the mean where unknown."""
+    (shape, cells), (_, shown) = _cells(judged, "candidates", True), _cells(day, "slate", True)
+    clicked = [[float(one > 0) for one in row] for row in day["clicks"].to_pylist()]
+    offsets = pa.array(np.append(0, np.cumsum([len(row) for row in day["slate"].to_pylist()])), pa.int32())
+    log = pa.table({"slate": pa.ListArray.from_arrays(offsets, pa.array(shown)), "clicks": clicked})
+    told = pa.Table.from_batches(list(MODELS[model]().fit(log, by=None).predictions(offrank.read_log(log))))
+    known = dict(zip(told["item"].to_pylist(), told["relevance"].to_pylist(), strict=True))
+    mean = float(np.mean(list(known.values())))
+    return np.array([known.get(cell, known.get(str(cell), mean)) for cell in cells.tolist()]).reshape(shape)
+
+
+def own_clicks(*, seeds: int = 4, rows: tuple[int, ...] = (1_000, 5_000, 20_000)) -> Iterator[str]:
+    """Scores that count the clicks of their own log, and scores that do not: how often `same-log` says so.
+
+    For every healthy world: its own scores, and rates that were counted on another day, must not be convicted; those
+    counted on the day itself should be; likewise the relevances of click models that were learnt on either day. `close`
+    is the largest share of close neighbours of a score from elsewhere, of at least 20 pairs; `residual` the smallest
+    mean square of its residual clicks, of at least 20 degrees of freedom.
+    """
+    scores, said, close, residual = Counter[tuple[str, int]](), Counter[tuple[str, int]](), 0.0, 1.0
+    for world, n, seed in product(WORLDS, rows, range(seeds)):
+        for name, every in looked_at(world, n, seed):
+            scores[name, n] += 1
+            said[name, n] += any(map(counted_here, every))
+            if not name.endswith("this day"):
+                close = max([close, *(one.close / one.pairs for one in every if one.pairs >= 20)])
+                residual = min([residual, *(one.residual for one in every if one.freedom >= 20)])
+    yield f"{len(WORLDS)} worlds, {seeds} logs of each size."
+    yield ""
+    yield from markdown_head("score", *(f"{n:,} rows" for n in rows))
+    for name in dict.fromkeys(name for name, _ in scores):
+        yield markdown_row(name, *(f"{said[name, n]} of {scores[name, n]}" for n in rows))
+    yield ""
+    yield f"From elsewhere: `close` at most {close:.3f}, `residual` at least {residual:.3f}."
+
+
+COMMANDS = {outcome_checks: "outcome checks", own_clicks: "own clicks"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

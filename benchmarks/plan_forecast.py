@@ -5,18 +5,16 @@ are .4, .25, .16 and .12.
 Each design draws logs until there are some 300 effective impressions in each (at least 2,000 rows). The difference of
 target and production is estimated in each log by the terms of the estimator; their spread is the error.
 
-    python benchmarks/plan_forecast.py [--logs 500] [--write docs/how-to/plan-before-the-log.md]
+    python benchmarks/plan_forecast.py [--logs 500] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
-from _page import generated
+from _page import markdown_row, run
 
 import offrank
 from offrank.estimators import estimator
@@ -81,7 +79,8 @@ def estimates(users: LikeLog, name: str, rows: int, logs: int) -> np.ndarray:
     return np.array(found)
 
 
-def lines(logs: int) -> Iterator[str]:
+def plan(*, logs: int = 500) -> Iterator[str]:
+    """A line for each design and estimator that needs no more rows than are drawn."""
     contexts, relevance = world()
     yield "| design | estimator | rows | effective | forecast of the error | of estimates | said by `evaluate` |"
     yield "|---|---|--:|--:|--:|--:|--:|"
@@ -105,8 +104,8 @@ def lines(logs: int) -> Iterator[str]:
             told = "" if name == MEANS else said(users, spelled, name, rows) / error
             worst = max(worst, abs(told - 1)) if told else worst
             effective = f"{rows * reward / target:,.0f}"
-            ratios = f"{spread / error:.3f} | {told:.3f}" if told else f"{spread / error:.3f} |"
-            yield f"| `{spelled}` | {name} | {rows:,} | {effective} | {error:.4f} | {ratios} |"
+            ratios = f"{spread / error:.3f}", f"{told:.3f}" if told else ""
+            yield markdown_row(f"`{spelled}`", name, f"{rows:,}", effective, f"{error:.4f}", *ratios)
     yield ""
     noise = 1 / math.sqrt(2 * logs)
     yield (
@@ -125,18 +124,6 @@ def said(users: LikeLog, design: str, name: str, rows: int) -> float:
     return float(np.mean([one.difference("new", "now", estimator=name).standard_error for one in each]))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--logs", type=int, default=500)
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
-    found = []
-    for line in lines(given.logs):
-        print(line, flush=True)
-        found.append(line)
-    if given.write:
-        generated(given.write, "plan", found, "benchmarks/plan_forecast.py")
-
-
+COMMANDS = {plan: "plan"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -8,14 +8,12 @@ For the power the best of those close to the logging policy that are better is j
 "Before" is the rule that it replaced: the verdict is usable, and its two-sided 95 % interval lies above 0.
 
     python benchmarks/release.py [--logs 500] [--learnt 100] [--only NAME] [--kept FILE]
-        [--write docs/how-to/learning.md]
+        [--write]
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
-from _page import generated
+from _page import markdown_head, markdown_row, measured, run
 from _worlds import lists
 
 import offrank
@@ -177,7 +175,7 @@ def outcome(world: World, kind: str, law: Floats, result: offrank.Result, target
     found = result.verdicts[target]
     before = found.usable and found.difference is not None and found.difference.low > 0
     better = world.truth(law) > world.logged * (1 + 1e-9)
-    return Outcome(kind, better, before, result.release(target, 0.95).released)
+    return Outcome(kind, bool(better), bool(before), result.release(target, 0.95).released)
 
 
 def picked(world: World, log: dict[str, Floats], seed: int) -> dict[str, tuple[Floats, bool]]:
@@ -243,7 +241,10 @@ def learnt(world: World, seed: int, folder: str) -> Iterator[Outcome]:
         yield outcome(world, f"learnt by {method}", law, made.tested, "sorted" if made.greedy else "drawn")
 
 
-def measured(world: World, logs: int, learnt_logs: int) -> list[Outcome]:
+def outcomes(task: tuple[str, int, int]) -> list[Outcome]:
+    """The policies of the logs of a world: its name, logs, and how many of these policies are learnt from."""
+    name, logs, learnt_logs = task
+    world = next(one for one in WORLDS if one.name == name)
     found = [one for seed in range(logs) for one in fooled(world, seed)]
     with TemporaryDirectory() as folder:
         return found + [one for seed in range(learnt_logs) for one in learnt(world, seed, folder)]
@@ -253,45 +254,34 @@ def share(found: list[bool]) -> str:
     return f"{100 * np.mean(found):.1f} %" if found else ""
 
 
-def table(found: dict[str, list[Outcome]]) -> Iterator[str]:
-    yield "| World | No better | released before | now | of a kind, most before | now | Better | before | now |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for name, every in (*found.items(), ("all", [one for some in found.values() for one in some])):
-        worse, better = ([one for one in every if one.better is side] for side in (False, True))
-        kinds = [[one for one in worse if one.kind == kind] for kind in dict.fromkeys(one.kind for one in worse)]
-        rules = ("before", "now")
-        most = [max((np.mean([getattr(one, rule) for one in some]) for some in kinds), default=0.0) for rule in rules]
-        cells = [f"{len(worse):,}", *(share([getattr(one, rule) for one in worse]) for rule in rules)]
-        cells += [*(f"{100 * one:.1f} %" for one in most), f"{len(better):,}"]
-        cells += [share([getattr(one, rule) for one in better]) for rule in rules]
-        yield f"| {name} | {' | '.join(cells)} |"
+def line(name: str, every: list[Outcome]) -> str:
+    """A line of the table."""
+    worse, better = ([one for one in every if one.better is side] for side in (False, True))
+    kinds = [[one for one in worse if one.kind == kind] for kind in dict.fromkeys(one.kind for one in worse)]
+    rules = ("before", "now")
+    most = [max((np.mean([getattr(one, rule) for one in some]) for some in kinds), default=0.0) for rule in rules]
+    cells = [f"{len(worse):,}", *(share([getattr(one, rule) for one in worse]) for rule in rules)]
+    cells += [*(f"{100 * one:.1f} %" for one in most), f"{len(better):,}"]
+    return markdown_row(name, *cells, *(share([getattr(one, rule) for one in better]) for rule in rules))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--logs", type=int, default=500)
-    parser.add_argument("--learnt", type=int, default=100, help="logs of each world that policies are learnt from")
-    parser.add_argument("--only", default="", help="worlds whose name holds this")
-    parser.add_argument("--kept", type=Path, help="a file of what was measured, to go on from")
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
-    found: dict[str, list[Outcome]] = {}
-    for line in given.kept.read_text().splitlines() if given.kept and given.kept.exists() else ():
-        name, outcomes = json.loads(line)
-        found[name] = [Outcome(*one) for one in outcomes]
-    for world in WORLDS:
-        if given.only in world.name and world.name not in found:
-            found[world.name] = measured(world, given.logs, given.learnt)
-            print(list(table({world.name: found[world.name]}))[2], flush=True)
-            if given.kept:
-                rows = [[one.kind, bool(one.better), bool(one.before), bool(one.now)] for one in found[world.name]]
-                with given.kept.open("a") as file:
-                    file.write(json.dumps([world.name, rows]) + "\n")
-    lines = [f"{given.logs} logs of each world, {given.learnt} of them learnt from.", "", *table(found)]
-    print("", *lines, sep="\n")
-    if given.write:
-        generated(given.write, "release", lines, "benchmarks/release.py")
+def release(
+    *, logs: int = 500, learnt: int = 100, only: str = "", workers: int = 1, kept: Path | None = None
+) -> Iterator[str]:
+    """What each rule let through, by world. learnt: of the logs of each world, how many policies are learnt from."""
+    yield f"{logs} logs of each world, {learnt} of them learnt from."
+    yield ""
+    heads = ("No better", "released before", "now", "of a kind, most before", "now", "Better", "before", "now")
+    yield from markdown_head("World", *heads)
+    every: list[Outcome] = []
+    tasks = [(world.name, logs, learnt) for world in WORLDS if only in world.name]
+    for (name, *_), found in measured(outcomes, tasks, workers, kept):
+        some = [one if isinstance(one, Outcome) else Outcome(**one) for one in found]
+        every += some
+        yield line(name, some)
+    yield line("all", every)
 
 
+COMMANDS = {release: "release"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -1,8 +1,8 @@
 """Rewards that are rare or skewed: how often intervals hold the truth, what is declared, and what is said of both.
 
-python benchmarks/rewards.py rare [--logs 4] [--workers 1] [--estimators snips] [--table docs/concepts/trust.md]
+python benchmarks/rewards.py rare [--logs 4] [--workers 1] [--estimators snips] [--write]
 python benchmarks/rewards.py skewed [--logs 400] [--rows 1000 3000] [--workers 2] [--only NAME] [--kept FILE]
-[--table docs/reference/benchmarks.md]
+[--write]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from _commands import run
+from _page import run
 from trust_worlds.engine import Floats, Law, Users
 from trust_worlds.log import Draft, Step
 from trust_worlds.world import World
@@ -318,5 +318,6 @@ def skewed(
             head = False
 
 
+COMMANDS = {rare: "rare-rewards", skewed: "skewed rewards"}
 if __name__ == "__main__":
-    run(__file__, {rare: "rare-rewards", skewed: "skewed rewards"})
+    run(__file__, COMMANDS)

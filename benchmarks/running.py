@@ -1,8 +1,9 @@
-"""What it takes before and beside the answer: starting, states that cross the wire, sums in a warehouse.
+"""What it takes before and beside the answer: starting, states that cross the wire, sums in a warehouse, laws.
 
-python benchmarks/running.py start-up [--repeats 5] [--table docs/reference/benchmarks.md]
+python benchmarks/running.py start-up [--repeats 5] [--write]
 python benchmarks/running.py engines
-python benchmarks/running.py warehouse [--rows 3000000] [--table docs/how-to/daily-states.md]
+python benchmarks/running.py warehouse [--rows 3000000] [--write]
+python benchmarks/running.py laws [--write]
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _commands import run
+from _page import markdown_head, markdown_row, run
 
 import offrank
+from offrank.log.batch import Contexts
+from offrank.policies import policy
+from offrank.policies.base import all_items
+from offrank.propensities import draw
 from offrank.readers.tables import MemoryTable
 from offrank.readers.wide import WideLog
 from offrank.running.states import dumps
@@ -44,16 +50,17 @@ SIX = (
     f'{FEW}estimators = ["ips", "snips", "ipm", "pbm", "interpol(window=2)", "rips"]\n'
     'offrank.evaluate(rows, "top(new)", "plackett_luce(old)", estimators, examination=[1, 0.5, 0.33])'
 )
+EVALUATE = ["-m", "offrank", "evaluate"]
 WARM = {
     "`python -c pass`": ["-c", "pass"],
     "`import offrank`": ["-c", "import offrank"],
     "`import numpy`": ["-c", "import numpy"],
     "`offrank --help`": ["-m", "offrank", "--help"],
-    "`offrank evaluate --help`": ["-m", "offrank", "evaluate", "--help"],
-    "a misspelt option": ["-m", "offrank", "evaluate", __file__, "--targt", "top(new)"],
-    "a misspelt policy": ["-m", "offrank", "evaluate", __file__, "--target", "tpo(new)"],
-    "a misspelt estimator": ["-m", "offrank", "evaluate", __file__, "--target", "top(new)", "-e", "snps"],
-    "one within another": ["-m", "offrank", "evaluate", __file__, "--target", "top(new)", "-e", "clip(snpis, 10)"],
+    "`offrank evaluate --help`": [*EVALUATE, "--help"],
+    "a misspelt option": [*EVALUATE, __file__, "--targt", "top(new)"],
+    "a misspelt policy": [*EVALUATE, __file__, "--target", "tpo(new)"],
+    "a misspelt estimator": [*EVALUATE, __file__, "--target", "top(new)", "-e", "snps"],
+    "one within another": [*EVALUATE, __file__, "--target", "top(new)", "-e", "clip(snpis, 10)"],
     "a baseline that is no target": ["-m", "offrank", "compare", __file__, "--target", "a=top(a)", "--baseline", "b"],
     "an argument that is not there": [
         "-m",
@@ -65,8 +72,8 @@ WARM = {
         "-e",
         "interpol(wndw=2)",
     ],
-    "a log that is missing": ["-m", "offrank", "evaluate", "missing.parquet", "--target", "top(new)"],
-    "a misspelt column": ["-m", "offrank", "evaluate", "LOG", "--target", "top(new_scroe)"],
+    "a log that is missing": [*EVALUATE, "missing.parquet", "--target", "top(new)"],
+    "a misspelt column": [*EVALUATE, "LOG", "--target", "top(new_scroe)"],
     "`import offrank.verbs.evaluate`": ["-c", "import offrank; offrank.evaluate"],
     "`ips`, `snips` of 200 rows, compiled before": ["-c", PLAIN],
     "six estimators of 200 rows, compiled before": ["-c", SIX],
@@ -182,8 +189,7 @@ def warehouse(*, rows: int = 3_000_000, repeats: int = 5) -> Iterator[str]:
         asked["`offrank.estimate` of the rows"] = lambda: offrank.estimate(path, TARGET, cluster="none")
         every = [{name: cpu(ask) for name, ask in asked.items()} for _ in range(repeats)]
     least = {name: min(one[name] for one in every) for name in asked}
-    yield "| | CPU | times the mean |"
-    yield "|---|--:|--:|"
+    yield from markdown_head("", "CPU", "times the mean")
     for name, seconds in least.items():
         yield f"| {name} | {seconds:.2f} s | {seconds / min(least.values()):.1f} |"
     yield ""
@@ -192,8 +198,7 @@ def warehouse(*, rows: int = 3_000_000, repeats: int = 5) -> Iterator[str]:
 
 def start_up(*, repeats: int = 5) -> Iterator[str]:
     """How long a user waits before anything happens: imports, help, and compiling on the first call."""
-    yield "| what | seconds | CPU seconds |"
-    yield "|---|--:|--:|"
+    yield from markdown_head("what", "seconds", "CPU seconds")
     with tempfile.TemporaryDirectory() as folder:
         log = str(Path(folder) / "log.parquet")
         subprocess.run([sys.executable, "-c", LOG, log], check=True)
@@ -212,8 +217,7 @@ def engines() -> Iterator[str]:
     """
     world = SearchWorld(impressions=ROWS, queries=2_000, candidates=20, slots=5, seed=1)
     rows: pa.Table = world.table(ROWS, 0)
-    yield "| job | states of a part, bytes |"
-    yield "|---|---|"
+    yield from markdown_head("job", "states of a part, bytes")
     with tempfile.TemporaryDirectory() as folder:
         for name, job in jobs(Path(folder)).items():
             table = Measuring(rows)
@@ -223,5 +227,74 @@ def engines() -> Iterator[str]:
     yield f"The log itself takes {rows.nbytes / 2**20:.0f} MiB."
 
 
+SIZES = ((5, 1, 2000), (5, 5, 1000), (20, 10, 100))
+LAWS = (
+    "uniform",
+    "plackett_luce(alpha)",
+    "thompson(alpha, beta)",
+    "thompson(mean=score, sd=alpha)",
+    "noisy(score, sd=0.5)",
+    "noisy(score, sd=0.5, noise=gumbel)",
+    "shuffled(top(score), 2, method=fair_pairs)",
+)
+SERVED = ("plackett_luce(alpha)", "thompson(alpha, beta)", "noisy(score, sd=0.5)", "shuffled(top(score))")
+
+
+def columns(rows: int, items: int) -> dict[str, Any]:
+    """Counts of bandits that have learnt something, and scores."""
+    rng = np.random.default_rng(1)
+    pulls, rate = rng.integers(5, 5000, (rows, items)), rng.beta(2, 20, (rows, items))
+    good = rng.binomial(pulls, rate)
+    return {"alpha": good + 1.0, "beta": pulls - good + 1.0, "score": rng.normal(size=(rows, items))}
+
+
+def cost(job: Callable[[Any], Any], spelling: str, repeats: int = 5) -> float:
+    """The least CPU seconds of several runs, each of a policy that has kept nothing."""
+    job(policy(spelling))
+    found = []
+    for _ in range(repeats):
+        law = policy(spelling)
+        start = time.process_time()
+        job(law)
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+def of_law(spelling: str, items: int, slots: int, rows: int) -> str:
+    """The cells of a law on a batch."""
+    size, length = np.full(rows, items), np.full(rows, slots)
+    contexts = Contexts(np.tile(np.arange(items), (rows, 1)), size, length, scores=columns(rows, items))
+    law: Any = policy(spelling)
+    slates, every = law.sample(contexts, np.random.default_rng(2)), all_items(contexts)
+    jobs = (lambda one: one.log_prob(contexts, slates), lambda one: one.rank_probs(contexts, every))
+    return " | ".join(f"{cost(job, spelling) / rows * 1e6:.3g}" for job in jobs)
+
+
+def serving(spelling: str, slots: int, *, kept: bool) -> str:
+    """Median and 99th percentile of the CPU time of one list of 5 candidates. kept: with the numbers of the last."""
+    rng, rows = np.random.default_rng(3), columns(1000, 5)
+    found = []
+    for row in range(1000):
+        given = {name: values[0 if kept else row] for name, values in rows.items()}
+        start = time.thread_time()
+        draw(spelling, slots, rng, **given)
+        found.append(time.thread_time() - start)
+    return " | ".join(f"{np.quantile(found, share) * 1e6:.3g}" for share in (0.5, 0.99))
+
+
+def laws() -> Iterator[str]:
+    """What each law costs: microseconds of CPU for a row of a batch, and of single lists drawn while serving."""
+    heads = [f"{items} items, {slots} slots: {what}" for items, slots, _ in SIZES for what in ("slate", "all ranks")]
+    yield from markdown_head("law", *heads)
+    for law in LAWS:
+        yield markdown_row(f"`{law}`", *(of_law(law, *size) for size in SIZES))
+    yield ""
+    heads = ["slots", "new: median", "99th percentile", "kept: median", "99th"]
+    yield from markdown_head("`offrank.propensities.draw`, 5 candidates", *heads)
+    for law, slots in product(SERVED, (1, 3)):
+        yield markdown_row(f"`{law}`", slots, *(serving(law, slots, kept=kept) for kept in (False, True)))
+
+
+COMMANDS = {start_up: "start-up", engines: "", warehouse: "warehouse", laws: "laws"}
 if __name__ == "__main__":
-    run(__file__, {start_up: "start-up", engines: "", warehouse: "warehouse"})
+    run(__file__, COMMANDS)

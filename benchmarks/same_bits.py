@@ -4,14 +4,13 @@ All verbs write their JSON under each change. Its numbers, floats and whole ones
 (one thread, one file, row groups of 500): |a - b| / max(|a|, |b|, 1e-9), so that the rounding of a zero is none. The
 places of rows in the log are compared only where no row changes its place.
 
-    python -m benchmarks.same_bits [--rows 2000] [--write docs/contributing/reliability.md]
+    python -m benchmarks.same_bits [--rows 2000] [--write]
 
 An older processor is that of scripts/as-older-processor, for which every loop is compiled anew: some minutes.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -28,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import offrank
-from benchmarks._page import generated
+from benchmarks._page import markdown_head, markdown_row, run
 
 LOGGED = ["--logging", "plackett_luce(old_score)"]
 TARGET = ["--target", "plackett_luce(new_score)"]
@@ -204,14 +203,6 @@ def job(verb: str, log: Path, outputs: list[Path], change: Change) -> list[Any]:
     return [[*words, "--quiet", "--workers", str(change.workers)], change.values, change.processes]
 
 
-def lines(told: dict[str, dict[str, float]]) -> Iterator[str]:
-    """The table, from the distances of each change and verb."""
-    yield "| change | " + " | ".join(f"`{verb}`" for verb in VERBS) + " |"
-    yield "|---|" + "--:|" * len(VERBS)
-    for name, away in told.items():
-        yield f"| {name} | " + " | ".join(said(away[verb]) for verb in VERBS) + " |"
-
-
 def said(away: float) -> str:
     if away == 0:
         return "0"
@@ -228,23 +219,17 @@ def logged(rows: int) -> pa.Table:
     return table.append_column("features", features)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--only", default="", metavar="TEXT", help="changes whose name holds it")
-    parser.add_argument("--write", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
-    table, told = logged(given.rows), {}
-    chosen = {name: change for name, change in CHANGES.items() if given.only in name}
-    found = answers(table, {"base": Change(), **chosen}, VERBS)
+def same_bits(*, rows: int = 2000, only: str = "") -> Iterator[str]:
+    """How far the numbers of each verb move; only: changes whose name holds it."""
+    chosen = {name: change for name, change in CHANGES.items() if only in name}
+    found = answers(logged(rows), {"base": Change(), **chosen}, VERBS)
+    yield from markdown_head("change", *(f"`{verb}`" for verb in VERBS))
     for name in chosen:
         away = {verb: furthest(found["base"][verb], found[name][verb], moved=name in MOVED) for verb in VERBS}
-        told[name] = {verb: far for verb, (far, _) in away.items()}
-        print(f"{name}:", *(f"{verb} {far:.1e} {place};" for verb, (far, place) in away.items()), flush=True)
-    print(*lines(told), sep="\n")
-    if given.write:
-        generated(given.write, "same bits", list(lines(told)), "benchmarks/same_bits.py")
+        print(f"{name}:", *(f"{verb} {far:.1e} {place};" for verb, (far, place) in away.items()), file=sys.stderr)
+        yield markdown_row(name, *(said(far) for far, _ in away.values()))
 
 
+COMMANDS = {same_bits: "same bits"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

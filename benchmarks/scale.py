@@ -8,10 +8,8 @@ Time and memory are those of the whole process, imports included; kernels were c
 A million slates are drawn. In every further file the scores are multiplied by another number, which changes no
 probability: no two rows are alike, and nobody should read the estimates.
 
-    python benchmarks/scale.py [--rows 1000000] [--stream 1] [--folder FOLDER] [--table docs/reference/benchmarks.md]
-    python benchmarks/scale.py --tens 10000000 [--folder FOLDER]
-
-The second prints only a log of slates of 10, beside pyarrow, which reads the same columns and does nothing with them.
+    python benchmarks/scale.py scale [--rows 1000000] [--stream 1] [--folder FOLDER] [--write]
+    python benchmarks/scale.py tens [--rows 10000000] [--folder FOLDER]
 
 The whole table: `--rows 100000000 --stream 20`, 13 GB of disk and an hour. Logs and measurements stay in the folder, so
 that a run that was killed goes on; delete FOLDER/measured.json to measure again.
@@ -19,7 +17,7 @@ that a run that was killed goes on; delete FOLDER/measured.json to measure again
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -30,7 +28,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _page import drawn, generated
+from _page import drawn, markdown_head, markdown_row
+from _page import run as run_commands
 from _timing import alone
 from _worlds import narrow, reranked, scaled
 
@@ -39,7 +38,6 @@ from offrank.report.charts import Chart, Series
 
 FILE, GROUP, SMALLEST = 1_000_000, 250_000, 100_000
 ESTIMATORS = ["ips", "snips", "rips", "snrips", "clip(ips, 10)"]
-MARK, SCRIPT = "scale", "benchmarks/scale.py"
 BATCH = 65_536
 
 
@@ -67,25 +65,25 @@ class Used:
     peak: float
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of the largest log")
-    parser.add_argument("--stream", type=float, default=1.0, metavar="GIGABYTES")
-    parser.add_argument("--tens", type=int, metavar="ROWS", help="only so many slates of 10, in whole millions")
-    parser.add_argument("--folder", type=Path, help="keeps logs and measurements, by default a temporary one")
-    parser.add_argument("--table", type=Path, help="the page that includes the table")
-    given = parser.parse_args()
+def scale(*, rows: int = 1_000_000, stream: float = 1.0, folder: Path | None = None) -> Iterator[str]:
+    """The table and the pictures. rows: of the largest log; stream: gigabytes; folder: keeps logs and measurements."""
+    with kept_in(folder) as place:
+        yield from page({run: measured(run, place) for run in runs(rows, stream)})
+
+
+def tens(*, rows: int = 1_000_000, folder: Path | None = None) -> Iterator[str]:
+    """A log of slates of 10 beside pyarrow, which reads the same columns and does nothing with them."""
+    with kept_in(folder) as place:
+        yield from beside_reading(Run(rows, slots=10), place)
+
+
+@contextlib.contextmanager
+def kept_in(folder: Path | None) -> Iterator[Path]:
+    """The folder, or a temporary one."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        if given.tens:
-            print(*beside_reading(Run(given.tens, slots=10), folder), sep="\n")
-            return
-        found = {run: measured(run, folder) for run in runs(given.rows, given.stream)}
-    lines = list(page(found))
-    print("\n".join(line for line in lines if not line.startswith("<svg")))
-    if given.table:
-        generated(given.table, MARK, lines, SCRIPT)
+        place = folder or Path(temporary)
+        place.mkdir(parents=True, exist_ok=True)
+        yield place
 
 
 def runs(most: int, gigabytes: float) -> Iterator[Run]:
@@ -164,13 +162,13 @@ def batches(gigabytes: float) -> Iterator[pa.RecordBatch]:
 
 def page(found: dict[Run, Used]) -> Iterator[str]:
     """The table and the pictures."""
-    yield "| log | slates | of | workers | wall s | CPU s | million slates a CPU second | peak MB |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    heads = ("slates", "of", "workers", "wall s", "CPU s", "million slates a CPU second", "peak MB")
+    yield from markdown_head("log", *heads)
     for run, used in found.items():
         log = f"stream of {run.gigabytes:g} GB" if run.gigabytes else "Parquet"
         workers = "" if run.gigabytes else str(run.workers)
-        cells = f"{used.wall:,.1f} | {used.cpu:,.1f} | {used.rows / used.cpu / 1e6:.2f} | {used.peak:,.0f}"
-        yield f"| {log} | {used.rows:,} | {run.slots} | {workers} | {cells} |"
+        cells = f"{used.wall:,.1f}", f"{used.cpu:,.1f}", f"{used.rows / used.cpu / 1e6:.2f}", f"{used.peak:,.0f}"
+        yield markdown_row(log, f"{used.rows:,}", run.slots, workers, *cells)
     yield ""
     yield picture(found, "Slates of 5 in Parquet: CPU seconds", "CPU seconds", lambda used: used.cpu, log_y=True)
     yield ""
@@ -187,5 +185,6 @@ def picture(found: dict[Run, Used], title: str, label: str, value: Callable[[Use
     return f"<p>{title}</p>\n{drawn(asdict(chart))}"
 
 
+COMMANDS = {scale: "scale", tens: ""}
 if __name__ == "__main__":
-    main()
+    run_commands(__file__, COMMANDS)

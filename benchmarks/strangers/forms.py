@@ -6,18 +6,16 @@ Everything is drawn here; no real table is copied. What each column means is kno
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import offrank
-from benchmarks._page import generated
+from benchmarks._page import markdown_head, markdown_row, run
 from offrank.errors import OffrankError
 from offrank.readers.long import LongLog
 from offrank.readers.wide import WideLog
@@ -321,23 +319,17 @@ def outcome(seed: int) -> str:
     return "right" if found == roles(form) else "wrong"
 
 
-def main() -> None:
-    """Print the table, and write it into a page."""
-    known = argparse.ArgumentParser(description=__doc__)
-    known.add_argument("--tables", type=int, default=60)
-    known.add_argument("--table", type=Path, help="A page of docs/ to write to.")
-    options = known.parse_args()
-    logs = Counter(outcome(seed) for seed in range(options.tables))
+def any_table(*, tables: int = 60) -> Iterator[str]:
+    """How many tables are read rightly, asked about, or read wrongly."""
+    logs = Counter(outcome(seed) for seed in range(tables))
     traps = Counter(
         "asked" if roles_read(make(np.random.default_rng(0))) is None else "wrong" for make in TRAPS.values()
     )
-    lines = ["| Tables | read rightly | asked about | read wrongly |", "|---|--:|--:|--:|"]
+    yield from markdown_head("Tables", "read rightly", "asked about", "read wrongly")
     for what, found in (("logs of any names, orders and types", logs), ("no logs, or something is open", traps)):
-        lines.append(f"| {sum(found.values())} {what} | {found['right']} | {found['asked']} | {found['wrong']} |")
-    print(*lines, sep="\n")
-    if options.table:
-        generated(options.table, "any table", lines, "benchmarks/strangers/forms.py")
+        yield markdown_row(f"{sum(found.values())} {what}", found["right"], found["asked"], found["wrong"])
 
 
+COMMANDS = {any_table: "any table"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -1,18 +1,17 @@
 """Recipes of what strangers bring: each log, what `inspect` says drew it, and what the command that it prints answers.
 
-    python -m benchmarks.strangers.recipes --page docs/contributing/reliability.md
+    python -m benchmarks.strangers.recipes --write
 
 Worlds have queries with click rates by item and a known decay by rank, so that what a ranking earns is a sum.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import offrank
-from benchmarks._page import generated
+from benchmarks._page import markdown_head, run
 from offrank.cli import main as command_line
 
 QUERIES, ITEMS, SLOTS, ROWS = 40, 6, 3, 5000
@@ -228,7 +227,7 @@ def answered(command: str) -> str:
     return f"{value[1]} ({value[2]} to {value[3]})" if value else command.split()[1]
 
 
-def row(name: str, seed: int) -> str:
+def recipe(name: str, seed: int) -> str:
     """Return the row of a recipe."""
     make, score = RECIPES[name]
     world = World(seed)
@@ -244,19 +243,14 @@ def row(name: str, seed: int) -> str:
     return f"| {name} | {said} | {verb and f'`{verb}`'} | {end if truth else ''} | {truth} |"
 
 
-def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--page", type=Path)
-    parser.add_argument("--seed", type=int, default=5)
-    options = parser.parse_args(given)
-    page = options.page and options.page.resolve()
-    lines = ["| a log of | drawn by, as `inspect` says | next | which says | truth |", "|---|---|---|---|--:|"]
+def recipes(*, seed: int = 5) -> Iterator[str]:
+    """Each log, what `inspect` says drew it, and what the command that it prints answers."""
+    yield from markdown_head("a log of", "drawn by, as `inspect` says", "next", "which says", "truth", left=4)
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        lines += [row(name, options.seed + number) for number, name in enumerate(RECIPES)]
-    print(*lines, sep="\n")
-    if page:
-        generated(page, "recipes", lines, "benchmarks/strangers/recipes.py")
+        for number, name in enumerate(RECIPES):
+            yield recipe(name, seed + number)
 
 
+COMMANDS = {recipes: "recipes"}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

@@ -16,18 +16,12 @@ from offrank.report.document import Cell
 Digits = Callable[[str], str]
 """The format of the numbers of a column, by its title."""
 
-DOCS = Path("docs")
-FINDINGS = {"slates": DOCS / "reference/slates-reproduction.md", "cmip": DOCS / "concepts/cmip.md"}
-TABLES = DOCS / "reference/verbs/reproduce.md"
-
 
 def arguments(name: str, description: str | None) -> argparse.ArgumentParser:
-    """Return the arguments of a script: where the results are, and where the pages."""
+    """Return the arguments of a script: where the results are."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.set_defaults(name=name)
     parser.add_argument("folder", nargs="?", type=Path, default=Path(f"reproduce-{name}"))
-    parser.add_argument("--findings", type=Path, default=FINDINGS[name])
-    parser.add_argument("--tables", type=Path, default=TABLES)
     return parser
 
 
@@ -35,9 +29,9 @@ def write(given: argparse.Namespace, script: str, written: Callable[[dict[str, A
     """Write each section of the results as written (empty ones are left out), and the claims; return the sections."""
     sections: list[dict[str, Any]] = json.loads((given.folder / "result.json").read_text(encoding="utf-8"))["sections"]
     parts = filter(None, map(written, sections))
-    generated(given.tables, f"results of {given.name}", "\n\n".join(parts).split("\n"), script)
+    generated(f"results of {given.name}", "\n\n".join(parts).split("\n"), script)
     claims = verdicts([claim for one in sections for claim in one["claims"]])
-    generated(given.findings, f"claims of {given.name}", claims, script)
+    generated(f"claims of {given.name}", claims, script)
     return sections
 
 

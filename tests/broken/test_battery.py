@@ -192,11 +192,15 @@ def test_the_page_is_made_of_what_was_kept(tmp_path: Path) -> None:
         replace(GOOD, number=0, kind="uniform"),
         replace(FAULTY, number=1, kind="low clicks lost", fault="low clicks lost"),
     ]
-    kept.write_text("".join(f"{json.dumps([1, 2, one.to_dict()])}\n" for one in few))
-    before.write_text("".join(f"{json.dumps([seed, 2, ASTRAY.to_dict()])}\n" for seed in (1, 2)))
+    kept.write_text("".join(f"{json.dumps([[1, 2, one.number], one.to_dict()])}\n" for one in few))
+    before.write_text("".join(f"{json.dumps([[seed, 2, 0], ASTRAY.to_dict()])}\n" for seed in (1, 2)))
     words = ["--worlds", "2", "--kept", str(kept), "--before", str(before), "--notes"]
     done = subprocess.run(
-        [sys.executable, "benchmarks/battery.py", *words], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "benchmarks/trust.py", "battery", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     lines = done.stdout.splitlines()

@@ -16,11 +16,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def row(script: str, *words: str) -> list[str]:
-    """The cells of the one line that a script prints."""
+    """The cells of the one line below the head of the table that a script prints."""
     run = [sys.executable, f"benchmarks/{script}.py", *words]
     done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    [line] = done.stdout.splitlines()
+    *_, line = lines = done.stdout.splitlines()
+    assert len(lines) == 3
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
@@ -40,7 +41,9 @@ def test_growth_is_measured_over_doubled_sizes() -> None:
     ("name", "said"), [("clusters", "answered"), ("queries in `by`", "refused: .* more than 2000 values.*")]
 )
 def test_a_small_machine_answers_or_refuses(name: str, said: str) -> None:
-    case, rows, _, result, private, resident, *_ = row("small_machine", "--only", name, "--scale", "0.003")
+    case, rows, _, result, private, resident, *_ = row(
+        "small_machine", "small-machine", "--only", name, "--scale", "0.003"
+    )
     assert name in case
     assert rows == "3,000"
     assert re.fullmatch(said, result)

@@ -48,11 +48,11 @@ _FEWEST_CELLS, _FEWEST_COUNTS = 20, 6
 REPRODUCED = 0.9  # Share of the counts that must be reproduced; by chance some 1 % are
 CLOSE = 0.35
 """A bound of the share of close neighbours in a score from elsewhere: .2 for normal noise, more for small counts and
-where users differ (benchmarks/own_clicks.py prints the largest found)."""
+where users differ (benchmarks/outcome_checks.py prints the largest found)."""
 UNLIKELY = 1e-8  # Largest probability of such closeness by chance, of some ten comparisons in a run
 LEFT, NOISE = 0.4, 0.7
 """The largest mean square of residual clicks of a score that was fitted to them, and a bound below that of a score from
-elsewhere: 1 for noise, less where the fit takes some (benchmarks/own_clicks.py prints the smallest found)."""
+elsewhere: 1 for noise, less where the fit takes some (benchmarks/outcome_checks.py prints the smallest found)."""
 Both = tuple[float, float]  # Of the rows without a click, and of those with one
 
 

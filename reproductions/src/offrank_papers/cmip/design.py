@@ -44,7 +44,7 @@ FEWER = (85, 250)
 
 CLASSIC = ("dctr", "rdctr", "pbm", "ubm", "dbn")
 NEURAL = ("ncm(hidden=64, rate=0.01, patience=5)", "cacm")
-"""With settings from a search on held-out sessions (benchmarks/neural.py), at every scale."""
+"""With settings from a search on held-out sessions (benchmarks/neural.py of commit 75b57e2e), at every scale."""
 
 _CLASSIC_SECONDS, _NEURAL_SECONDS = 4e-6, 40e-6
 """Per document shown; of all classic models together, and of each neural one."""
