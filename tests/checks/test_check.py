@@ -236,3 +236,19 @@ def test_slots_are_listed_and_grouped() -> None:
     result = offrank.check(log, logging=DICE)
     assert [(one["slots"], one["impressions"]) for one in result.facts["slots"]] == [(1, 100), (2, 300)]
     assert {name: group["uniform", "ips"].n for name, group in result.groups.items()} == {"1": 100, "2": 300}
+
+
+@pytest.mark.parametrize(("kept", "fixed"), [(1, "ok"), (3, "serious")])
+def test_slates_that_a_user_keeps_are_told_as_such_and_not_as_another_law(kept: int, fixed: str) -> None:
+    rng = np.random.default_rng(0)
+    query = rng.integers(20, size=6_000 // kept)
+    candidates = query[:, None] * 8 + np.arange(8)
+    score = rng.normal(size=(20, 8))[query]
+    order = np.argsort(-(score + rng.gumbel(size=score.shape)), axis=1)[:, :4]
+    slate = np.take_along_axis(candidates, order, axis=1)
+    columns = {"query": query, "user": np.arange(len(query)), "candidates": candidates, "score": score, "slate": slate}
+    log = {name: np.repeat(values, kept, axis=0).tolist() for name, values in columns.items()}
+    log["clicks"] = rng.binomial(1, 0.2, (kept * len(query), 4)).tolist()
+    found = statuses(offrank.check(pa.table(log), logging="plackett_luce(score, log=True)"))
+    assert found.get("not-random", "ok") == fixed
+    assert found["miscalibrated"] == ("ok" if fixed == "ok" else "skipped")

@@ -13,7 +13,7 @@ from ..checks.rows import Impressions
 from ..errors import NoOverlapError
 from ..findings import cautions_for, explained, has_cause, title_of
 from ..findings.assumptions import SupportEvidence
-from ..findings.log import LogEvidence, PropensitiesEvidence, unfit, untested_fit
+from ..findings.log import UNLIKELY, LogEvidence, PropensitiesEvidence, unfit, untested_fit
 from ..findings.rows import SkippedEvidence
 from ..language.formatting import finite
 from ..log.batch import Floats
@@ -41,7 +41,9 @@ def of_log(log: LogEvidence, known: Sequence[Caution]) -> Iterator[Check]:
     """
     yield from of_cautions(caution for caution in known if not has_cause(caution, "mean weight"))
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
-    if log.fit is not None and not unfit(log):
+    if log.fit is not None and log.fit.chance < UNLIKELY and not unfit(log):
+        yield check("miscalibrated", fits, "skipped", "Not checked: rows repeat what others show.")
+    elif log.fit is not None and not unfit(log):
         message = f"Items are shown as often as this policy says, within chance.{untested_fit(log.fit)}"
         yield check("miscalibrated", fits, "ok", message)
     elif "fit" in log.unknown:

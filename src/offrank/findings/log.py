@@ -117,8 +117,12 @@ def sums_only(found: SumsEvidence) -> Statement | None:
 
 
 def unfit(log: LogEvidence) -> bool:
-    """Whether a correct log would hardly ever look like this. Rows that are copies add no information."""
-    return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
+    """Whether a correct log would hardly ever look like this. Rows that are copies add no information.
+
+    Where rows repeat others, all items together deviate for that reason.
+    """
+    chance = 1.0 if log.fit is None or (log.fit.items and repeated(log)) else log.fit.chance
+    return chance ** (1 - log.copies) < UNLIKELY
 
 
 @finding("miscalibrated", "Shown items against the logging policy", unfit, cause="calibration", explains="mean weight")
