@@ -18,6 +18,7 @@ from typing import Any
 from offrank.report.charts import Chart, Series, chart_svg
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 Command = Callable[..., Iterable[str] | None]
 Commands = Mapping[Command, str]
 """Functions whose keywords are options, each with the name of the table of docs/tables that it makes, or nothing."""
@@ -118,7 +119,7 @@ def markdown_row(*cells: object) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def generated(mark: str, lines: Sequence[str], script: str, at: str | None = None, docs: Path = ROOT / "docs") -> None:
+def generated(mark: str, lines: Sequence[str], script: str, at: str | None = None, docs: Path = DOCS) -> None:
     """Write a table that a page includes: docs/tables/MARK.md.
 
     Its first line names the script, the commit of the code and a digest of the lines, which a test recomputes: no one

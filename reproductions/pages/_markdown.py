@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks._page import drawn, generated
+from benchmarks._page import DOCS, drawn, generated
 from offrank.language.formatting import cell, typographic
 from offrank.report.document import Cell
 
@@ -18,10 +18,11 @@ Digits = Callable[[str], str]
 
 
 def arguments(name: str, description: str | None) -> argparse.ArgumentParser:
-    """Return the arguments of a script: where the results are."""
+    """Return the arguments of a script: where the results are, and where the pages."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.set_defaults(name=name)
     parser.add_argument("folder", nargs="?", type=Path, default=Path(f"reproduce-{name}"))
+    parser.add_argument("--docs", type=Path, default=DOCS, help="the folder of all pages")
     return parser
 
 
@@ -29,9 +30,9 @@ def write(given: argparse.Namespace, script: str, written: Callable[[dict[str, A
     """Write each section of the results as written (empty ones are left out), and the claims; return the sections."""
     sections: list[dict[str, Any]] = json.loads((given.folder / "result.json").read_text(encoding="utf-8"))["sections"]
     parts = filter(None, map(written, sections))
-    generated(f"results of {given.name}", "\n\n".join(parts).split("\n"), script)
+    generated(f"results of {given.name}", "\n\n".join(parts).split("\n"), script, docs=given.docs)
     claims = verdicts([claim for one in sections for claim in one["claims"]])
-    generated(f"claims of {given.name}", claims, script)
+    generated(f"claims of {given.name}", claims, script, docs=given.docs)
     return sections
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._page import table_of
+from benchmarks._page import DOCS, table
 from reproductions.pages import cmip, slates
-from reproductions.pages._markdown import FINDINGS, TABLES, section, verdicts
+from reproductions.pages._markdown import section, verdicts
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("cmip", "slates")
 NUMBER = re.compile(r"(?<![\w.])\d*\.\d+")
 """A number with decimals: what was measured, rather than counted."""
@@ -24,15 +23,17 @@ CLAIM = re.compile(r"^- \*\*(confirmed|in part|not confirmed)\*\*: ", re.MULTILI
 def whole(page: Path) -> str:
     """A page with the tables that it includes."""
     text = page.read_text(encoding="utf-8")
-    return re.sub(r'--8<-- "(\S+)"', lambda table: (ROOT / "docs" / table[1]).read_text(encoding="utf-8"), text)
+    return re.sub(r'--8<-- "(\S+)"', lambda found: (DOCS / found[1]).read_text(encoding="utf-8"), text)
 
 
 def findings(name: str) -> str:
-    return whole(ROOT / FINDINGS[name]).rpartition("\n## The paper, reproduced\n")[2]
+    include = f'--8<-- "tables/{table(f"claims of {name}")}"'
+    [page] = [one for one in DOCS.rglob("*.md") if include in one.read_text(encoding="utf-8")]
+    return whole(page).rpartition("\n## The paper, reproduced\n")[2]
 
 
 def tables(name: str) -> str:
-    return table_of(ROOT / TABLES, f"results of {name}").read_text(encoding="utf-8")
+    return (DOCS / "tables" / table(f"results of {name}")).read_text(encoding="utf-8")
 
 
 def numbers(text: str) -> set[str]:
@@ -101,14 +102,12 @@ def test_a_script_writes_tables_and_verdicts(
 ) -> None:
     (tmp_path / "result.json").write_text(json.dumps(RESULT), encoding="utf-8")
     name = main.__module__.rpartition(".")[2]
-    pages = [(tmp_path / "findings.md", f"claims-of-{name}.md"), (tmp_path / "tables.md", f"results-of-{name}.md")]
+    files = [table(f"{what} of {name}") for what in ("claims", "results")]
     (tmp_path / "tables").mkdir()
-    for page, table in pages:
-        page.write_text(f'--8<-- "tables/{table}"\n', encoding="utf-8")
-    words = [str(tmp_path), "--findings", str(pages[0][0]), "--tables", str(pages[1][0])]
-    monkeypatch.setattr(sys, "argv", ["page", *words])
+    (tmp_path / "page.md").write_text("\n".join(f'--8<-- "tables/{file}"' for file in files), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["page", str(tmp_path), "--docs", str(tmp_path)])
     main()
-    claims, results = ((tmp_path / "tables" / table).read_text(encoding="utf-8") for _, table in pages)
+    claims, results = ((tmp_path / "tables" / file).read_text(encoding="utf-8") for file in files)
     assert "| It rains. | confirmed |\n" in claims
     assert "It snows." not in claims
     assert "- **confirmed**: It rains. Seen.\n- **new**: It snows. Not said.\n" in results
