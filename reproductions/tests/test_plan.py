@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -341,3 +343,7 @@ def test_the_examples_of_docstrings(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         example = doctest.DocTestParser().get_doctest(one.__doc__ or "", {"plan": plan}, one.__name__, None, 0)
         assert example.examples
         assert doctest.DocTestRunner().run(example).failed == 0
+
+def test_the_function_is_there_after_the_command_was() -> None:
+    program = "import offrank_lab.command; from offrank_lab import plan; assert callable(plan)"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from offrank.language import lazy as _lazy
 
 if TYPE_CHECKING:
-    from .plan import plan as plan
+    from .planning import plan as plan
     from .runs import measure_runs as measure_runs
 
 __all__ = ["measure_runs", "plan"]

@@ -15,7 +15,7 @@ from offrank.cli.spelled import ColumnType, SpelledType
 from offrank.cli.verb_options import Own, QuestionCommand
 from offrank.language.argument import first_sentence, parameter_docs
 
-from .plan import plan as planned
+from .planning import plan as planned
 
 _POLICY: dict[str, Any] = {"type": SpelledType("policy"), "metavar": "POLICY"}
 _OWN: Own = {
