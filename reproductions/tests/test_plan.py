@@ -344,6 +344,7 @@ def test_the_examples_of_docstrings(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert example.examples
         assert doctest.DocTestRunner().run(example).failed == 0
 
+
 def test_the_function_is_there_after_the_command_was() -> None:
     program = "import offrank_lab.command; from offrank_lab import plan; assert callable(plan)"
     subprocess.run([sys.executable, "-c", program], check=True)
