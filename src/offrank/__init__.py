@@ -75,7 +75,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` has the same at run time
     from .verbs.simulate import simulate as simulate
     from .verbs.sql import sql as sql
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
 _HOMES = _lazy.homes(__file__)
