@@ -8,6 +8,7 @@
     }
   };
   addEventListener("load", () => {
+    mark();
     new ResizeObserver(mark).observe(document.querySelector(".md-content") ?? document.body);
   });
 })();

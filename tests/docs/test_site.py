@@ -17,11 +17,11 @@ from tests.report.test_browser import run
 ASSETS = ROOT / "docs/assets"
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 LOOK = """
-addEventListener("load", () => setTimeout(() => {
+addEventListener("load", () => {
   const inner = document.querySelector("iframe").contentDocument;
   document.documentElement.dataset.seen = JSON.stringify(Object.fromEntries([...inner.querySelectorAll("[id]")].map(
     box => [box.id, [box.scrollWidth > box.clientWidth + 1, box.classList.contains("scrolls")]])));
-}, 300));
+});
 """
 
 
@@ -67,9 +67,7 @@ def test_nothing_is_cut_unsaid(chromium: str, tmp_path: Path, width: int, fits: 
     content = f'<article class="md-content__inner md-typeset">{"".join(boxes.values())}</article>'
     page = f'<!doctype html><style>{theme}{css}</style><script>{js}</script><div class="md-content">{content}</div>'
     frame = f'<iframe style="border:0;width:{width}px;height:800px" srcdoc="{escape(page)}"></iframe>'
-    dom = run(
-        chromium, tmp_path, f"<!doctype html><script>{LOOK}</script>{frame}", "--dump-dom", "--virtual-time-budget=3000"
-    )
+    dom = run(chromium, tmp_path, f"<!doctype html><script>{LOOK}</script>{frame}", "--dump-dom")
     found = re.search(r'data-seen="([^"]*)"', dom)
     assert found is not None
     seen = json.loads(unescape(found[1]))
