@@ -35,6 +35,30 @@ def test_of_a_checkout_by_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pip_install(package="offrank-papers") == "pip install '/home/ada/my offrank/reproductions'"
 
 
+@pytest.mark.parametrize(
+    ("origin", "extra", "beside"),
+    [
+        (
+            {"url": "file:///tmp/dist/offrank-0.3.0-py3-none-any.whl", "archive_info": {}},
+            "'offrank[duckdb] @ file:///tmp/dist/offrank-0.3.0-py3-none-any.whl'",
+            "'offrank-papers @ file:///tmp/dist/offrank_papers-0.3.0-py3-none-any.whl'",
+        ),
+        (
+            {"url": "https://example.org/o.git", "vcs_info": {"vcs": "git", "commit_id": "1"}},
+            "'offrank[duckdb] @ git+https://example.org/o.git'",
+            "'offrank-papers @ git+https://example.org/o.git#subdirectory=reproductions'",
+        ),
+    ],
+    ids=["wheel", "repository"],
+)
+def test_of_a_wheel_or_a_repository_by_its_address(
+    monkeypatch: pytest.MonkeyPatch, origin: dict[str, Any], extra: str, beside: str
+) -> None:
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: Installed(origin))
+    assert pip_install("duckdb") == f"pip install {extra}"
+    assert pip_install(package="offrank-papers") == f"pip install {beside}"
+
+
 def test_of_a_folder_of_packages_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise importlib.metadata.PackageNotFoundError(name)

@@ -192,7 +192,7 @@ class MissingExtraError(OffrankError, ImportError):
 
 
 def pip_install(*extras: str, package: str = "offrank") -> str:
-    """The command that installs extras of offrank, or a package beside it; from the checkout, if this is one."""
+    """The command that installs extras of offrank, or a package beside it, from where this offrank is from."""
     import json  # all of them here, since every command would wait for them
     import shlex
     from importlib.metadata import PackageNotFoundError, distribution
@@ -202,10 +202,16 @@ def pip_install(*extras: str, package: str = "offrank") -> str:
         origin = json.loads(distribution("offrank").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:
         origin = {}
+    url, named = origin.get("url", ""), f"[{','.join(extras)}]" if extras else ""
     if "dir_info" in origin:
-        folder = unquote(urlparse(origin["url"]).path)
+        folder = unquote(urlparse(url).path)
         package = {"offrank": folder, "offrank-papers": f"{folder}/reproductions"}[package]
-    return "pip install " + shlex.quote(f"{package}[{','.join(extras)}]" if extras else package)
+    elif "vcs_info" in origin:
+        part = "" if package == "offrank" else "#subdirectory=reproductions"
+        named += f" @ {origin['vcs_info']['vcs']}+{url}{part}"
+    elif url:  # a wheel, and that of the package beside it is in the same folder
+        named += " @ " + url.replace("/offrank-", f"/{package.replace('-', '_')}-")
+    return "pip install " + shlex.quote(package + named)
 
 
 def optional(module: str, needing: str, extra: str, otherwise: str = "") -> Any:
