@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -97,3 +99,77 @@ def test_results_and_their_pages_have_it(tmp_path: Path) -> None:
         assert result.to_dict()["log"]["period"] == KNOWN
     assert offrank.merge(states).to_dict()["log"]["period"] == {**KNOWN, "last": "2026-09-09"}
     assert offrank.harvest_clicks(log(timestamp=TIMES, query=[1] * 4)).to_dict()["period"] == KNOWN
+
+
+def shown(result: Any) -> str:
+    """The period on the page of a result; nothing where it has none."""
+    return dict(result.to_document().facts).get("Period", "")
+
+
+def test_every_page_of_a_log_says_its_days(tmp_path: Path) -> None:
+    """Of a Parquet file, whose metadata tell them."""
+    rows = [
+        {"query": at % 30, "slate": [1 + at // 30 % 2, 2 - at // 30 % 2], "clicks": [at % 3 // 2, at % 5 // 4]}
+        for at in range(240)
+    ]
+    more = {"score": [[0.5, 0.1]] * 240, "grade": [[1, 0]] * 240, "features": [[[1.0], [2.0]]] * 240}
+    more |= {"candidates": [[1, 2]] * 240, "timestamp": TIMES.take(pa.array([0, 2] * 120))}
+    table, path = pa.Table.from_pylist(rows), tmp_path / "log.parquet"
+    for name, values in more.items():
+        table = table.append_column(name, pa.array(values))
+    pq.write_table(table, path)
+    model = offrank.fit_clicks(path, "pbm", tmp_path / "pbm.json")
+    pages = {
+        "evaluate": offrank.evaluate(path, "top(score)", "uniform", "ipm"),
+        "compare": offrank.compare(path, ["top(score)", "uniform"], "uniform", "ipm"),
+        "check": offrank.check(path, "top(score)", "uniform"),
+        "inspect": offrank.inspect(path),
+        "measure": offrank.measure(path, "score", "uniform"),
+        "learn": offrank.learn(path, "regression", tmp_path / "policy.npz", logging="uniform"),
+        "select estimators": offrank.select_estimators(path, "top(score)", "uniform"),
+        "clicks fit": model,
+        "clicks evaluate": offrank.evaluate_clicks(path, model.fitted),
+        "clicks harvest": offrank.harvest_clicks(path),
+        "clicks predict": offrank.predict_clicks(path, model.fitted, tmp_path / "predicted.parquet"),
+        "select clicks": offrank.select_clicks(path, {"pbm": model.fitted}, "grade", "uniform"),
+    }
+    said = "2026-08-31 to 2026-09-03 (`timestamp`)"
+    assert {name: shown(result) for name, result in pages.items()} == dict.fromkeys(pages, said)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_texts_are_counted_while_the_log_is_read(kind: str, tmp_path: Path) -> None:
+    """Of texts nothing but rows tells the days: no page is without, and the log is read once."""
+    days = ["2026-09-03T23:59:00", "", "2026-08-31T00:00:00", "no day"]
+    rows = [
+        {"impression": at, "item": item, "position": place, "click": (at + place) % 3 // 2, "score": ord(item)}
+        | {"event_time": days[at % 4]}
+        for at in range(60)
+        for place, item in enumerate("ab" if at % 5 < 2 else "ba", start=1)
+    ]
+    path = tmp_path / f"log.{kind}"
+    if kind == "csv":
+        pa_csv.write_csv(pa.Table.from_pylist(rows), path)
+    elif kind == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    assert period_of(offrank.read_log(path)) is None
+    state = tmp_path / "log.state"
+    read: list[tuple[int, int]] = []
+    found = offrank.evaluate(path, "top(score)", "uniform", "ipm", state=state, progress=lambda *one: read.append(one))
+    assert read == [(1, 1)]
+    pages = [
+        found,
+        offrank.merge(state),
+        offrank.check(path, "top(score)", "uniform"),
+        offrank.inspect(path),
+        offrank.measure(path, "score", "uniform"),
+    ]
+    assert {shown(one) for one in pages} == {"2026-08-31 to 2026-09-03 (`event_time`)"}
+
+
+def test_texts_that_are_no_days_give_none(tmp_path: Path) -> None:
+    table = log(timestamp=["a", "b", "", "c"])
+    assert shown(offrank.evaluate(table, "uniform", "uniform", "ipm")) == ""
+    assert shown(offrank.inspect(table)) == ""

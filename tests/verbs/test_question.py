@@ -90,8 +90,8 @@ def test_a_parameter_alone_is_an_option_with_its_help() -> None:
 
 
 def test_a_parameter_is_a_word_of_the_call_unless_it_is_as_usual() -> None:
-    assert call(sharpen, "log", {"target": "uniform", "depth": 5}) == "tests.sharpen(log, target='uniform', depth=5)"
-    assert call(sharpen, "log", {"target": "uniform", "depth": 10}) == "tests.sharpen(log, target='uniform')"
+    assert call(sharpen, [], {"target": "uniform", "depth": 5}) == "tests.sharpen(log, target='uniform', depth=5)"
+    assert call(sharpen, [], {"target": "uniform", "depth": 10}) == "tests.sharpen(log, target='uniform')"
 
 
 def test_a_wrong_keyword_is_an_error_that_names_the_verb() -> None:

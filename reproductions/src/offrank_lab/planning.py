@@ -94,7 +94,7 @@ def plan(
     tried = [now, *(tried or plans.usual_designs(forecast))]
     asked |= {"target": wanted, "production": now, "estimators": [*assumes], "designs": tuple(designs)}
     asked |= {"examination": curve, "relevance": relevance}
-    call = reproducibility.call(plan, reproducibility.written(log), {"columns": columns or None, **asked})
+    call = reproducibility.call(plan, log, {"columns": columns or None, **asked})
     facts = metadata.facts("plan", "What should be logged?", source, **plain_argument(asked), command=call)
     rows = tuple(plans.planned_rows(forecast, tried, assumes, relevance is not None))
     most = (days or math.inf) * (impressions_a_day or 1)

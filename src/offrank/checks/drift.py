@@ -23,7 +23,7 @@ from ..log.batch import Booleans, Floats, LogBatch, Naturals
 from ..log.source import Needs, Source, has
 from ..policies.base import Policy
 from ..policies.by import By
-from ..readers.log import period_of
+from ..readers.log import period_of, time_column
 from ..sums._kernels import bucket_of, chunk_sums
 from ..sums.base import Fold
 from ..sums.estimate import Interval
@@ -32,6 +32,7 @@ from .contrasts import deviates
 from .placebo import PlaceboFold
 from .propensities import UniformWeightsFold
 from .robots import RobotsFold
+from .rows import DaysFold
 
 BUCKETS, CHUNKS = 128, 128
 ARMS_LOOKED_AT = 6
@@ -64,6 +65,8 @@ def along_folds(
     ):
         arms = None
     dated = (period_of(source) or {}).get("column")
+    if dated is None and (unread := time_column(source)) is not None:
+        yield "days", DaysFold(unread)
     for name, time in [("along time", dated)] * bool(dated) + [("along", None)]:
         yield name, AlongFold(clusters, arms, time=time)
         if weights is not None:

@@ -103,6 +103,39 @@ class ImpressionsFold(Fold):
 
 
 @dataclass(frozen=True)
+class Days:
+    """The first and the last time of some rows, in seconds since 1970; infinite where none has one."""
+
+    first: float
+    last: float
+
+    def __add__(self, other: Days) -> Days:
+        return Days(min(self.first, other.first), max(self.last, other.last))
+
+
+@dataclass(frozen=True)
+class DaysFold(Fold):
+    """Reduces batches to `Days`: the period of a log of which nothing but its rows tells it."""
+
+    column: str
+
+    def needs(self) -> Needs:
+        """Return the column of time."""
+        return Needs(times=frozenset([self.column]))
+
+    def of(self, batch: LogBatch) -> Days:
+        known = batch.times[self.column][np.isfinite(batch.times[self.column])]
+        return Days(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
+
+    def result(self, found: Days) -> dict[str, str] | None:
+        """Return the column, and its first and last day; None where no row has one."""
+        if found.first > found.last:
+            return None
+        first, last = (str(np.datetime64(math.floor(one), "s"))[:10] for one in (found.first, found.last))
+        return {"column": self.column, "first": first, "last": last}
+
+
+@dataclass(frozen=True)
 class CandidatesFold(Fold):
     """Reduces batches to [3]: rows, rows with candidates that were not shown, and rows with a column of candidates."""
 

@@ -72,8 +72,8 @@ def answered(question: Question) -> Result:
     else:
         log_counts = state_file.counted(job, question, source, question.state, cache)
     found = log_counts.result()
-    found = found.with_facts(log=replace(found.metadata.log, learnt_from=left_out, period=period))
-    result = refuse_empty(replace(found, read=read))
+    log = replace(found.metadata.log, learnt_from=left_out, period=period or found.metadata.log.period)
+    result = refuse_empty(replace(found.with_facts(log=log), read=read))
     return result if bounds is None else result.with_bounds(*bounds.found())
 
 

@@ -210,7 +210,7 @@ class CheckPass:
                 impressions.n,
                 impressions.estimated,
                 impressions.skipped,
-                period=period_of(self.source),
+                period=period_of(self.source) or found.get("days"),
             ),
             logging=repr(self.logging),
             targets={name: repr(one) for plan in plans for name, one in plan.targets.items()},

@@ -63,6 +63,7 @@ class LogCounts:
     diagnostics: Diagnostics | None
     copies: float
     credit: Credit | None = None
+    days: Mapping[str, str] | None = None
     outcomes: Mapping[str, LogCounts] = field(default_factory=dict)
 
     @classmethod
@@ -97,7 +98,7 @@ class LogCounts:
         diagnostics = replace(diagnostics, bases=bases or {})
         diagnosed = {one.name: found[one.name] for one in diagnostics.quantities()}
         made = whole, groups, known, found["design"], impressions, where, diagnosed, diagnostics
-        counts = cls(job, *made, log.copies, found.get("credit"))
+        counts = cls(job, *made, log.copies, found.get("credit"), found.get("days"))
         if job.scorecard is None:
             return counts
         outcomes = {one.name: counts._for(one, found[one.sums]) for one in job.scorecard.outcomes}
@@ -287,7 +288,7 @@ class LogCounts:
         return ResultMetadata(
             kind="evaluate",
             title="What the new ranking would have earned",
-            log=LogRead(self.where, read.n, read.estimated, read.skipped),
+            log=LogRead(self.where, read.n, read.estimated, read.skipped, period=self.days),
             logging=repr(job.logging),
             targets={name: repr(one) for name, one in job.targets.items()},
             confidence=spec.confidence,

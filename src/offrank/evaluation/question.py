@@ -17,7 +17,7 @@ from ..policies.balanced import in_balance
 from ..policies.base import Policy
 from ..policies.registry import policy
 from ..running.executors import Executor, Progress
-from ..running.reproducibility import call, written
+from ..running.reproducibility import call
 from ..wording import Option, Wording
 from .arguments import Estimators, Examination, Target, estimators, examination, fitted_model, refuse_outcome
 from .provenance import NOTHING, Provenance
@@ -224,4 +224,4 @@ class Question:
             asked["target"] = next(iter(asked["target"].values()))
         if (known := self.bounded_by) is not None:
             asked |= {"bounds": True, "reward_range": known.limits, "click_model": known.written}
-        return call(verb, written(self.log), {"columns": self.columns or None, "format": self.format, **asked, **more})
+        return call(verb, self.log, {"columns": self.columns or None, "format": self.format, **asked, **more})

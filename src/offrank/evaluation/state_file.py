@@ -19,7 +19,7 @@ from ..log.source import Source
 from ..policies.fit import replaced
 from ..readers.by_file import ByFile, file_name, files_of, first_row, layout_of, without_rows
 from ..readers.files import describe
-from ..readers.log import period_of
+from ..readers.log import period_of, time_column
 from ..running import reproducibility
 from ..running.identity import digest
 from ..running.quantities import Quantities, Quantity
@@ -190,7 +190,7 @@ def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -
     files = files_of(log)
     paths = (log.describe(),) if files is None else files.paths
     period = period_of(log)
-    layout = {**layout_of(log), "time": period and period["column"]}
+    layout = {**layout_of(log), "time": period["column"] if period else time_column(log)}
     known = layout, digest(quantities.fold), job.trained.curve_rows, paths
     state = State(str(question.state), VERSION, asked, *known, {}, None, period)
     try:

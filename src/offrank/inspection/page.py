@@ -15,6 +15,7 @@ from ..language.spelling import spell
 from ..log import rules
 from ..readers.log_columns import LogColumn
 from ..report.document import Answer, Document, Figures, Item, Section
+from ..report.facts import period
 from ..wording import ColumnNames, Option, Wording, joined
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def _some(names: list[str]) -> str:
 def _facts(seen: Inspection) -> Iterator[tuple[str, str]]:
     """Yield what the log holds in a few numbers."""
     yield "Impressions", f"{seen.rows:,}"
+    if seen.period is not None:
+        yield "Period", period(seen.period)
     for name, count in seen.overview.distinct.items():
         yield _counted(2, name).removeprefix("2 ").capitalize(), f"{count:,}"
     yield "Slots", _spread(seen.overview.slots)

@@ -37,6 +37,7 @@ from ..policies.ranking import Ranking
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..readers.description import Layout
+from ..readers.log import period_of
 from ..readers.log_columns import LogColumn, describe_columns
 from ..readers.long import LongLog
 from ..readers.names import DICTIONARY, parts, words_of
@@ -180,6 +181,7 @@ def _read(
         clicked,
         only_clicks=found["impressions"].only_clicks,
         unreadable=log.kept.by_outcome,
+        period=period_of(source) or found.get("days"),
     )
     if any(one.fits and one.policy == Uniform() for one in inspection.drawn):  # else better places tell as well
         against = {name: one.higher for name, one in clicked_of.items() if one.against}

@@ -84,6 +84,7 @@ class Inspection(Printed, Plain):
         only_clicks: whether every item that was shown was clicked: such a log can judge no ranking.
         unreadable: rows whose clicks or reward cannot be read.
         first_broken: the first row that breaks a rule, with its column and value; empty where none does.
+        period: the column of time, and the first and last day of the log; None where there is none.
         against_clicks: score -> share of the pairs of a clicked and an unclicked item with the higher one at the
             clicked one, where the order is random and that is less than chance.
 
@@ -123,6 +124,7 @@ class Inspection(Printed, Plain):
     unreadable: int = 0
     first_broken: str = ""
     against_clicks: Mapping[str, float] = field(default_factory=dict)
+    period: Mapping[str, str] | None = None
 
     @property
     def unsettled(self) -> tuple[Unsettled, ...]:

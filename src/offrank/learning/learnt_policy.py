@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..frames import Plain
 from ..language.formatting import number, quote
 from ..policies.learnt import Learnt
 from ..report.document import Answer, Cell, Document, Figures, Section
-from ..report.facts import eyebrow
+from ..report.facts import eyebrow, period
 from ..report.printable import Printed
 from .search import Criterion, Trial
 from .training import ESTIMATED, TrainedPolicy, interval_text, settings
@@ -29,7 +30,7 @@ class LearntPolicy(Printed, Plain):
       greedy slate (`sorted`) and the best one (`exact`); None if not requested.
     - ignored: number of features that are equal for all candidates of every impression, so that a linear scorer
       without interactions cannot use them; `features` is the number of features that occur.
-    - largest: the largest reward of the whole log, over inclusion.
+    - largest: the largest reward of the whole log, over inclusion. period: its first and last day, if known.
     """
 
     policy: Learnt
@@ -41,6 +42,7 @@ class LearntPolicy(Printed, Plain):
     ignored: int
     crossed: bool
     largest: float = -math.inf
+    period: Mapping[str, str] | None = None
 
     @property
     def greedy(self) -> bool:
@@ -120,11 +122,13 @@ class LearntPolicy(Printed, Plain):
         tried = Section("Candidates on the validation third", prose, tables=(table,), folded=len(rows) > 10)
         lead = f"{quote(repr(self.policy))}, learnt by {self.method}."
         answer, made = Answer(self.headline, severity=severity), eyebrow({**made_with, "kind": "learn"})
-        return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made, found.facts)
+        dated = () if self.period is None else (("Period", period(self.period)),)
+        facts = (*found.facts[:2], *dated, *found.facts[2:])  # behind the log and its impressions
+        return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made, facts)
 
 
 def learnt_policy(trained: TrainedPolicy, tested: Result | None) -> LearntPolicy:
     """Return what was learnt with its test, if one was requested."""
     search, survey = trained.search, trained.survey
-    features = (int(survey.seen.sum()), int(survey.context.sum()), trained.crossed)
-    return LearntPolicy(trained.policy, search.name, search.criterion, trained.tried, tested, *features, survey.most)
+    more = int(survey.seen.sum()), int(survey.context.sum()), trained.crossed, survey.most, trained.period
+    return LearntPolicy(trained.policy, search.name, search.criterion, trained.tried, tested, *more)

@@ -17,6 +17,7 @@ from ..policies import splits
 from ..policies.base import Policy
 from ..policies.learnt import Learnt, policies_of
 from ..policies.linear import Encoding
+from ..readers.log import period_of
 from ..running.executors import Executor, Progress
 from ..sums.estimate import Interval
 from ..wording import Option, Wording
@@ -37,7 +38,7 @@ class TrainedPolicy:
 
     - policies: read from the file that was written, by how its scores are used, see `policies_of`.
     - tried: every setting with its estimates on the validation third, best first.
-    - search: with the criterion by which settings were chosen. survey: of the features of the log.
+    - search: with the criterion by which settings were chosen. survey: of the features of the log. period: its days.
     """
 
     policies: Mapping[str, Learnt]
@@ -46,6 +47,7 @@ class TrainedPolicy:
     data: Data
     survey: Survey
     crossed: bool
+    period: Mapping[str, str] | None = None
 
     @property
     def policy(self) -> Learnt:
@@ -101,7 +103,7 @@ class Training:
         self._save(search, data, tried[0], path)
         policies = policies_of(path)
         crossed = self.interactions or any(one.interacts for one in policies.values())
-        return TrainedPolicy(policies, tried, search, data, survey, crossed)
+        return TrainedPolicy(policies, tried, search, data, survey, crossed, period_of(source))
 
     def _save(self, search: Search, data: Data, best: Trial, path: Path) -> None:
         """Write the model with its training settings and the fingerprint of its rows."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..checks.rows import Impressions, ImpressionsFold, dependence
+from ..checks.rows import DaysFold, Impressions, ImpressionsFold, dependence
 from ..errors import NoOverlapError
 from ..findings import cautions_for
 from ..findings.measure import ComparisonEvidence
@@ -17,7 +17,7 @@ from ..log.source import Source
 from ..policies.base import Policy
 from ..policies.fit import counts, fitted
 from ..policies.registry import policy as named_policy
-from ..readers.log import opened
+from ..readers.log import opened, period_of, time_column
 from ..running.executors import Executor, Progress
 from ..running.quantities import Quantities, Quantity
 from ..sums.mean import Mean, ratio
@@ -53,10 +53,14 @@ def measurements(
     )
     asked = Quantities(source)
     asked.add(Quantity("comparisons", fold), Quantity("impressions", ImpressionsFold()))
+    if (known := period_of(source)) is None and (time := time_column(source)) is not None:
+        asked.add(Quantity("days", DaysFold(time)))
     found = asked.reduce(executor, progress)
     impressions: Impressions = found["impressions"]
     impressions.refuse_none(source.describe())
-    return refuse_no_measurement(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
+    made = Comparisons(fold, found["comparisons"]).measurements(source, impressions)
+    days = known or found.get("days")
+    return refuse_no_measurement(replace(made, facts={**made.facts, "period": days}) if days else made)
 
 
 def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measurements:

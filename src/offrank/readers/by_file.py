@@ -82,16 +82,17 @@ def first_row(name: str) -> int:
 
 @dataclass(frozen=True)
 class NoRows:
-    """A table without rows, which has the columns of another. period: its days, and the column that tells them."""
+    """A table without rows, which has the columns of another. period: its days, if known; time: their column."""
 
     names: tuple[str, ...]
     where: str
     period: Mapping[str, str] | None
+    time: str | None = None
 
     @property
     def schema(self) -> pa.Schema:
-        """Return the column of time, which alone is known."""
-        return pa.schema([(self.period["column"], pa.date32())] if self.period else [])
+        """Return the column of time, which alone is known: of texts where nothing but rows tells the days."""
+        return pa.schema([(self.time, pa.date32() if self.period else pa.string())] if self.time else [])
 
     def ends(self, name: str) -> list[str]:
         """Return the first and the last day."""
@@ -122,6 +123,6 @@ def layout_of(source: Source) -> dict[str, Any]:
 
 def without_rows(layout: Mapping[str, Any], where: str, period: Mapping[str, str] | None) -> Source:
     """A log with this layout and period that has no rows. where: its description."""
-    table = NoRows(tuple(layout["columns"]), where, period)
+    table = NoRows(tuple(layout["columns"]), where, period, layout.get("time"))
     log: Source = _LAYOUTS[layout["kind"]](table, layout["renamed"], top_k=layout["top_k"])
     return log

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from ..language.registry import Later
 from ..log.source import Source
 from ..wording import ColumnNames, Wording
 from .decode import Duplicates
+from .flat import TEXTS
 from .names import CALLED, closeness, order
 from .tables import holder, schema_of
 from .wide import Gaps, Invalid, ReadOptions, documented
@@ -122,15 +123,23 @@ def period_of(source: Any) -> dict[str, str] | None:
     Known are those of Parquet files, from their metadata, and of tables in memory. The column is of dates or times and
     called so, as `ts` or `event_time`, or of texts and called `day` or `date`: a birthday is no day of the log.
     """
-    table = getattr(source, "table", None)
-    held, schema = (None, None) if table is None else (holder(table), schema_of(table))
-    kinds = [] if schema is None else [*zip(schema.names, schema.types, strict=True)]
-    dated = [name for name, kind in kinds if pa.types.is_timestamp(kind) or pa.types.is_date(kind)]
-    times = [name for name in sorted(dated, key=partial(order, "time")) if closeness("time", name) >= CALLED]
-    times = times or [name for name, _ in kinds if name in ("day", "date")]
-    days = [_DAY.match(str(one)) for one in _ends(held, times[0])] if times else []
+    name = time_column(source, ("day", "date"))
+    days = [] if name is None else [_DAY.match(str(one)) for one in _ends(holder(source.table), name)]
     named = sorted(one.group() for one in days if one)
-    return {"column": times[0], "first": named[0], "last": named[-1]} if days and all(days) else None
+    return {"column": str(name), "first": named[0], "last": named[-1]} if days and all(days) else None
+
+
+def time_column(source: Any, texts: Collection[str] | None = None) -> str | None:
+    """Return the column of time of a log; None if there is none. texts: names of texts, by default all called so."""
+    table = getattr(source, "table", None)
+    schema = None if table is None else schema_of(table)
+    kinds = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
+    dated = [name for name, kind in kinds.items() if pa.types.is_timestamp(kind) or pa.types.is_date(kind)]
+    others = [name for name, kind in kinds.items() if kind in TEXTS] if texts is None else []
+    for some in (dated, others):
+        if called := [name for name in some if closeness("time", name) >= CALLED]:
+            return min(called, key=partial(order, "time"))
+    return next((name for name in kinds if name in (texts or ())), None)
 
 
 def _ends(held: Any, name: str) -> list[Any]:

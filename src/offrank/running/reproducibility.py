@@ -25,18 +25,17 @@ def now() -> str:
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def call(verb: Callable[..., Any], first: str, arguments: Mapping[str, Any]) -> str:
-    """Return the Python call that repeats a job; keywords that are equal to their defaults are left out."""
+def call(verb: Callable[..., Any], log: Any, arguments: Mapping[str, Any]) -> str:
+    """Return the Python call that repeats a job; keywords that are equal to their defaults are left out.
+
+    log: the first argument: its path, or `log` for an object.
+    """
+    first = repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
     keywords = (one for one in signature(verb).parameters.values() if one.kind is one.KEYWORD_ONLY)
     defaults = {one.name: one.default for one in keywords}
     values = plain_argument(arguments).items()
     words = [f"{name}={value!r}" for name, value in values if name not in defaults or value != defaults[name]]
     return f"{verb.__module__.partition('.')[0]}.{verb.__name__}({', '.join([first, *words])})"
-
-
-def written(log: Any) -> str:
-    """Return what stands in a call for a log: its path; `log` for an object."""
-    return repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
 
 
 @cache

@@ -34,7 +34,7 @@ _WRITTEN = """
     ArmRowsState=estimators.history CellCounts=checks.score_leakage Cells=bounds.cells Chunk=clicks.sessions
     ChunkSums=checks.drift ClusterSums=sums.clusters Content=sums.fingerprint ContextSums=learning.contexts
     Contexts=log.batch CountTable=clicks.count_table Counting=clicks.click_counts CreditSums=checks.credit
-    DocumentSums=clicks.covariates Examples=learning.examples FileRows=evaluation.state_file
+    Days=checks.rows DocumentSums=clicks.covariates Examples=learning.examples FileRows=evaluation.state_file
     Fingerprint=sums.fingerprint Gathering=log.texts Graded=metrics.graded Groups=sums.group_by
     Heaviest=evaluation.diagnostics Impressions=checks.rows KeyedCounts=sums.counts Largest=sums.largest
     Moments=sums.moments Pile=clicks.sessions RepeatRows=checks.repeats RowCodes=reward_models.click_halves

@@ -67,4 +67,4 @@ def check(
     result = check_pass.check_log(source, drawn, wanted, level, known, executor, progress)
     asked = {"columns": columns or None, "format": format, "target": wanted, "logging": drawn, "totals": known}
     asked |= {"confidence": confidence}
-    return result.with_facts(command=reproducibility.call(check, reproducibility.written(log), asked))
+    return result.with_facts(command=reproducibility.call(check, log, asked))

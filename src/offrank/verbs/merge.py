@@ -12,6 +12,7 @@ from ..errors import UsageError
 from ..evaluation.estimates import refuse_empty
 from ..evaluation.result import Result
 from ..evaluation.state_file import State, finished, looked_at_daily, merged, well_formed
+from ..language.argument import Unwritten
 from ..language.outputs import inputs_in, refuse_outputs
 from ..running import reproducibility
 from .deferred import sums_table
@@ -67,7 +68,7 @@ def merge(
         else:
             result = _of_states([State.load(Path(name)) for name in names], interval, state)
         result = refuse_empty(result)
-    command = reproducibility.call(merge, repr(names), {"interval": interval, "state": state})
+    command = reproducibility.call(merge, Unwritten(repr(names)), {"interval": interval, "state": state})
     return replace(result.with_facts(command=command), read=tuple(inputs_in(names, state)))
 
 
@@ -81,4 +82,4 @@ def _of_states(every: list[State], interval: str | None, state: str | PathLike[s
         result = result.comparing(found.question["baseline"])
     if state is not None:
         found.save(Path(state))
-    return result.with_facts(log=replace(result.metadata.log, period=found.period))
+    return result.with_facts(log=replace(result.metadata.log, period=found.period or result.metadata.log.period))

@@ -74,7 +74,7 @@ def select_estimators(
         "cluster": None if cluster == "none" else cluster,
     }
     opened = {"columns": columns or None, "format": format}
-    call = reproducibility.call(select_estimators, reproducibility.written(log), opened | asked)
+    call = reproducibility.call(select_estimators, log, opened | asked)
     title = f"Which estimator for {wanted!r}?"
     facts = metadata.facts("estimator-selection", title, source, **plain_argument(asked), command=call)
     return selected_estimators.SelectedEstimators(choice, facts=facts)
