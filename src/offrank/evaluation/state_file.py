@@ -185,10 +185,9 @@ def counted(job: Pass, question: Question, log: Source, path: str | PathLike[str
 def _begun(question: Question, log: Source, job: Pass, quantities: Quantities) -> State:
     """The state before anything was counted, from which the same pass can be made."""
     items: dict[str, Any] = {PER_ITEM: sorted(job.scorecard.lists)} if job.scorecard and job.scorecard.lists else {}
-    items |= {"where": kept} if (kept := vars(log).get("where")) is not None else {}
+    items |= {"where": kept} if (kept := vars(log).get("where")) else {}
     asked = {**question.to_dict(), COLUMNS: list(job.spec.columns), **items}
-    files = files_of(log)
-    paths = (log.describe(),) if files is None else files.paths
+    paths = (log.describe(),) if (files := files_of(log)) is None else files.paths
     period = period_of(log)
     layout = {**layout_of(log), "time": period["column"] if period else time_column(log)}
     known = layout, digest(quantities.fold), job.trained.curve_rows, paths

@@ -84,9 +84,9 @@ class Inspection(Printed, Plain):
         only_clicks: whether every item that was shown was clicked: such a log can judge no ranking.
         unreadable: rows whose clicks or reward cannot be read.
         first_broken: the first row that breaks a rule, with its column and value; empty where none does.
-        period: the column of time, and the first and last day of the log; None where there is none.
         against_clicks: score -> share of the pairs of a clicked and an unclicked item with the higher one at the
             clicked one, where the order is random and that is less than chance.
+        period: the column of time, and the first and last day of the log; None where there is none.
 
     Examples:
         >>> found = offrank.inspect("offrank-demo/log.parquet")

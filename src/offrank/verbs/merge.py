@@ -67,9 +67,8 @@ def merge(
             result = sums_table.result_of_table(names, interval, state)
         else:
             result = _of_states([State.load(Path(name)) for name in names], interval, state)
-        result = refuse_empty(result)
     command = reproducibility.call(merge, Unwritten(repr(names)), {"interval": interval, "state": state})
-    return replace(result.with_facts(command=command), read=tuple(inputs_in(names, state)))
+    return replace(refuse_empty(result).with_facts(command=command), read=tuple(inputs_in(names, state)))
 
 
 def _of_states(every: list[State], interval: str | None, state: str | PathLike[str] | None) -> Result:
