@@ -109,7 +109,7 @@ def test_a_number_stands_beside_its_interval() -> None:
     )
     assert lines[0].startswith("| target | against | estimator | relative | difference | decision | trust | decided |")
     away = offrank.compare(few(), {"a": "plackett_luce(new_score)", "b": "uniform"}, LOGGING).comparisons[0].verdict
-    assert f"{away.difference.value:.4f} ({away.difference.low:.4f} to" in lines[2]
+    assert f"{away.difference.value:.2f} ({away.difference.low:.2f} to" in lines[2]
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

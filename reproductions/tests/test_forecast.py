@@ -199,7 +199,7 @@ def test_what_is_never_shown_has_no_number(design: str, name: str) -> None:
 def test_a_rare_query_that_is_never_answered_is_no_number_too(name: str) -> None:
     rare = replace(world(), share=np.array([0.01, 0.01, 0.98]))
     found = rare.found(policy(NOW), name)
-    assert found == f"1.0 % of what target and production show is never shown {ESTIMATORS[name]}"
+    assert found == f"1 % of what target and production show is never shown {ESTIMATORS[name]}"
 
 
 @pytest.mark.parametrize(

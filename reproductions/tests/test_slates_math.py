@@ -38,5 +38,5 @@ def test_a_wrong_inverse_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_shows_the_weights() -> None:
     page = slates_math.document(Run(scale=0.1)).render()
-    assert "3.546" in page
+    assert "3.55" in page
     assert page.count("<svg") == 2

@@ -23,9 +23,8 @@ from pyarrow import csv
 
 from .errors import LogError, MissingExtraError, NoOverlapError, UsageError
 from .language.files import atomic_write, write_text
-from .language.formatting import printable, with_ends
+from .language.formatting import Span, number, printable
 from .language.outputs import refuse_result
-from .sums.estimate import Interval
 from .wording import Style, worded
 
 Record = Mapping[str, Any]
@@ -365,11 +364,11 @@ def _cell(row: Record, name: str) -> str:
         span = row if name == "value" else value
         if not span or span["value"] is None:
             return ""
-        return with_ends(Interval(*(math.nan if span.get(one) is None else span[one] for one in _ENDS)))
+        return Span(*(span.get(one) for one in _ENDS)).text()
     if name in _NAMED:
         value = dict(_flat({name: value}))[name]
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return number(value)
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,}" if type(value) is int else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def test_the_wrong_logging_policy_is_found_without_and_with_propensities(wrong: 
 def test_one_item_with_a_wrong_probability_is_found_where_candidates_are_fixed() -> None:
     result = offrank.check(dice(8_000, loaded=1.6), logging=DICE)
     assert row(result, "miscalibrated")["status"] == "serious"
-    assert "item 20 was shown too often at any rank" in row(result, "miscalibrated")["message"]
+    assert re.search("item 20 was shown .* too often at any rank", row(result, "miscalibrated")["message"])
     assert (row(result, "arithmetic")["status"], row(result, "harmonic")["status"]) == ("note", "note")
     assert "at rank 1" in row(result, "arithmetic")["message"]
     assert "item 20 " in row(result, "arithmetic")["message"]
@@ -141,7 +142,7 @@ def test_what_logging_never_shows_is_counted_per_rank() -> None:
     log = coins(400, slate=[[1]] * 400, score=[[1.0, 2.0]] * 400, other=[[2.0, 1.0]] * 400, propensity=np.ones(400))
     found = row(offrank.check(log, Top("other"), EpsilonUniform(Top("score"), 0)), "support")
     assert (found["status"], found["value"], found["expected"]) == ("serious", 1, 0)
-    assert "100.0 % at rank 1" in found["message"]
+    assert "100 % at rank 1" in found["message"]
     assert row(offrank.check(log, Top("score"), Top("score")), "support")["status"] == "ok"
     unasked = row(offrank.check(log, logging=Top("score")), "support", "uniform")
     assert (unasked["status"], unasked["value"]) == ("warning", 0.5)
@@ -212,7 +213,7 @@ def test_where_ranks_cannot_be_known_slates_still_are(candidates: int) -> None:
 
 def test_counted_propensities_cannot_be_wrong_but_may_not_support_the_target() -> None:
     found = row(offrank.check(search(), logging=Counted()), "mean-weight", "Mean item weight")
-    assert (found["status"], "by construction" in found["message"]) == ("skipped", True)
+    assert (found["status"], "always agree" in found["message"]) == ("skipped", True)
     result = offrank.check(search(), "top(new_score)", Counted())
     assert row(result, "mean-weight", "Mean item weight of top(new_score)")["value"] == pytest.approx(1, abs=0.1)
     assert row(result, "counted-propensities", "top(new_score)")["status"] == "note"

@@ -63,7 +63,7 @@ def test_a_wrong_policy_is_one_finding_and_binds_every_estimate_that_asks_it() -
     names = ("ips", "snips", "ipm", "logged")
     found = evaluated(search(), WRONG, TARGET, names)
     assert codes(found) == ["miscalibrated"]
-    assert "100 % of the rows" in found.about_log[0].message
+    assert "99.9 % of the rows" in found.about_log[0].message
     assert not found.trustworthy
     for name in ("ips", "snips", "ipm"):
         assert found[name].about_log == found.about_log
@@ -258,16 +258,21 @@ def test_check_finds_the_same() -> None:
     [
         (
             Frequency(2, 10.0, 52.3, 0.0, lift=2.0),
-            "items that the policy shows there at least 2 times as often",
+            "this policy's top items (at least 2 times as likely there as at random) were shown 5.2 times too rarely",
         ),
-        (Frequency(1, 10.0, 52.3, 0.0, lift=1.0), "the policy shows there at least as often as a random order would"),
+        (
+            Frequency(1, 2608.0, 1067.0, 0.0, lift=1.0),
+            "this policy's top items were shown 2.4 times too often at rank 1",
+        ),
+        (Frequency(1, 19.0, 10.0, 0.0, lift=1.0), "were shown 90 % too often at rank 1: in 19 rows, where 10 were"),
+        (Frequency(1, 0.0, 10.0, 0.0, lift=1.0), "were shown too rarely at rank 1: in 0 rows, where 10 were"),
         (
             Frequency(1, 10.0, 52.3, 0.0, lift=1e-6),
-            "there at all were shown too rarely at rank 1: in 10 rows, where 52.3 were",
+            "items that this policy shows there were shown 5.2 times too rarely at rank 1: in 10 rows, where 52.3",
         ),
         (
             Frequency(None, 1234.0, 52.0, 0.0, item=7),
-            "item 7 was shown too often at any rank: in 1,234 rows, where 52 were",
+            "item 7 was shown 24 times too often at any rank: in 1,234 rows, where 52 were",
         ),
     ],
 )

@@ -55,7 +55,7 @@ def test_more_than_a_hundredth_of_a_nat_is_said(half: float, sessions: int, seve
     assert told(rates) is None
     if severity:
         (caution,) = (one for one in found.cautions if one.code == CODE)
-        assert f"{lost:.5f} nats" in caution.message
+        assert f"{lost:.4f} nats" in caution.message
         assert "rctr" in caution.remedy
 
 

@@ -34,7 +34,7 @@ def test_ubm_prints_its_table_whatever_the_number_of_items(items: int, slots: in
     assert "examination of an unseen document" not in told
     assert "examination, by the rank of the last click above" in told
     unseen = fitted.learnt.parameters["attraction"][-1]
-    assert f"attraction of an unseen document: {unseen:.4g}" in told
+    assert f"attraction of an unseen document: {unseen:.3f}" in told
     rows = [line.split() for line in told.splitlines() if re.match(r"\s*\d+\s+\d\.\d{3}", line)]
     cells = iter(fitted.learnt.parameters["examination"].tolist())
     expected = [[str(rank), *(f"{next(cells):.3f}" for _ in range(rank))] for rank in range(1, slots + 1)]
@@ -54,7 +54,7 @@ def test_every_model_prints_what_its_tables_are(text: str, items: int, slots: in
         is_documents = roles[name].value == "document"
         assert (f"{name} of an unseen document" in told) == is_documents, name
         if is_documents:
-            assert f"{name} of an unseen document: {parameters[name][-1]:.4g}" in told
+            assert f"{name} of an unseen document: {parameters[name][-1]:.3f}" in told
         if roles[name].value == "rank" and len(parameters[name]) > 1:
             title = name.replace("_", " ")
             lines = told.splitlines()

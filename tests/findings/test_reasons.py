@@ -51,7 +51,7 @@ def test_care_names_the_assumption_and_what_assumes_less_says() -> None:
     assert [reason.code for reason in found.reasons] == ["assumed"]
     assert found.reasons[0].message == (
         "`ipm` assumes that a click depends on its own item and rank only. "
-        "`ips`, which assumes nothing about users, says 0.5000 (0.3900 to 0.6100)."
+        "`ips`, which assumes nothing about users, says 0.50 (0.39 to 0.61)."
     )
     alone = judged(one(IPM, 0.45, 0.01)).reasons[0].message
     assert "No sound estimate that assumes less is available to check this." in alone

@@ -28,7 +28,7 @@ def test_a_policy_is_released_where_all_conditions_hold() -> None:
         assert found.released
         assert found.reasons == ()
         assert found.headline == (
-            "Better than the logged policy with probability 0.95: +0.2000 per impression, at least +0.1000, by snips."
+            "Better than the logged policy with probability 0.95: +0.20 per impression, at least +0.10, by snips."
         )
 
 

@@ -90,7 +90,7 @@ def test_the_headline_says_whether_to_ship(tmp_path: Path, case: str) -> None:
         one_sided = made.tested.at(0.9)["sorted", str(made.release.estimator)].difference
         assert one_sided is not None
         assert away.low == one_sided.low
-        assert f"{away.value:+.4f} per impression" in made.headline
+        assert f"{away.value:+.2f} per impression" in made.headline
 
 
 def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038))
     # 0.031 / 0.3812 = 8.1322 %, 0.024 / 0.3812 = 6.2959 %, 0.038 / 0.3812 = 9.9685 %
     assert found.text == (
-        "**Better: +8.132 %** (+6.296 % to +9.969 %). "
-        "As logged, `t` would have earned **0.41200** clicks per impression (95 % interval 0.40480 to 0.41920); "
-        "the logged ranking earned 0.38120 (0.37840 to 0.38400): 0.03100 more (+0.02400 to +0.03800)."
+        "**Better: +8.1 %** (+6.3 % to +10.0 %). "
+        "As logged, `t` would have earned **0.412** clicks per impression (95 % interval 0.405 to 0.419); "
+        "the logged ranking earned 0.3812 (0.3784 to 0.3840): 0.031 more (+0.024 to +0.038)."
     )
     assert (found.aside, found.severity) == ("Sound: by `snips`, which assumes nothing about users.", "ok")
     assert found.decision == "better"
@@ -52,14 +52,14 @@ def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
 
 def test_a_loser_is_called_one_before_anything_else() -> None:
     found = said(0.35, 0.0036, (-0.031, -0.038, -0.024))
-    assert found.text.startswith("**Worse: -8.132 %** (-9.969 % to -6.296 %). As logged, `t` would have earned **0.35")
-    assert found.text.endswith(": 0.03100 less (-0.03800 to -0.02400).")
+    assert found.text.startswith("**Worse: -8.1 %** (-10.0 % to -6.3 %). As logged, `t` would have earned **0.35")
+    assert found.text.endswith(": 0.031 less (-0.038 to -0.024).")
     assert found.decision == "worse"
 
 
 def test_without_a_share_the_difference_leads() -> None:
     assert said(0.412, 0.0036, (0.031, 0.024, 0.038), relative=None).text.startswith(
-        "**Better: +0.03100** (+0.02400 to +0.03800). As logged, `t` would"
+        "**Better: +0.031** (+0.024 to +0.038). As logged, `t` would"
     )
 
 
@@ -92,8 +92,8 @@ def test_a_difference_around_zero_is_not_called_one(ends: tuple[float, float], c
 
 def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
     text = said(0.412, 0.0036, (-0.001, -0.008, 0.006), detectable=0.0103).text
-    assert text.startswith("**No clear difference: -0.262 %** (-2.099 % to +1.574 %). As logged, `t` would")
-    assert ": a difference of -0.00100 (-0.00800 to +0.00600)." in text
+    assert text.startswith("**No clear difference: -0.3 %** (-2.1 % to +1.6 %). As logged, `t` would")
+    assert ": a difference of -0.001 (-0.008 to +0.006)." in text
     assert text.endswith("The smallest difference that such a log detects with a power of 80 % is 0.0103.")
     assert "with a power" not in said(0.412, 0.0036, (0.031, 0.024, 0.038), detectable=0.0103).text
 
@@ -101,13 +101,13 @@ def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
 def test_an_end_that_is_zero_is_called_zero() -> None:
     estimate = plain(0.02, 0.02, low=0.0)
     [found] = only(estimate, verdicts={"t": sample.verdict(estimate, "snips")})
-    assert "interval 0 to 0.0600)" in found.text
+    assert "interval 0 to 0.06)" in found.text
 
 
 def test_care_says_why_and_what_the_interval_was_held_to() -> None:
     assumed: dict[str, Any] = {"assumes": ADDITIVE, "anchor_name": "ips"}
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038), trust="with care", reasons=[FEW], **assumed)
-    assert found.text.startswith("**Better: +8.132 %** (+6.296 % to +9.969 %). As logged, `t` would")
+    assert found.text.startswith("**Better: +8.1 %** (+6.3 % to +10.0 %). As logged, `t` would")
     assert found.aside == (
         "With care: by `snips`, which assumes that a slate's reward is a sum over its items. "
         "The interval was widened to contain the value of `ips`, which assumes less."
@@ -136,7 +136,14 @@ def test_a_known_truth_is_said_to_be_inside_or_outside() -> None:
     estimate = plain(0.412, 0.0035)
     for truth, where in ((0.406, "inside"), (0.404, "outside")):
         [found] = only(estimate, truths={"t": truth}, verdicts={"t": sample.verdict(estimate, "snips")})
-        assert found.aside.endswith(f"the truth is known: {truth:.5f}, {where} the interval.")
+        assert found.aside.endswith(f"the truth is known: {truth:.3f}, {where} the interval.")
+
+
+def test_a_truth_beside_an_end_is_not_written_like_it() -> None:
+    estimate = plain(0.412, 0.0035)  # 0.405 to 0.419
+    for truth, text in ((0.4049, "0.4049, outside"), (0.4191, "0.4191, outside"), (0.4051, "0.4051, inside")):
+        [found] = only(estimate, truths={"t": truth}, verdicts={"t": sample.verdict(estimate, "snips")})
+        assert found.aside.endswith(f"the truth is known: {text} the interval.")
 
 
 def test_groups_are_those_of_the_estimator_that_answers() -> None:
@@ -146,9 +153,7 @@ def test_groups_are_those_of_the_estimator_that_answers() -> None:
 
 def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> None:
     [found] = only(plain(0.412, 0.0036), "logged")
-    assert (
-        found.text == "The logged ranking earned **0.41200** clicks per impression (95 % interval 0.40480 to 0.41920)."
-    )
+    assert found.text == "The logged ranking earned **0.412** clicks per impression (95 % interval 0.405 to 0.419)."
     assert found.severity == "ok"
     assert found.aside == "The value of `t` was not estimated: name an estimator such as `snips`."
     assert not only(plain(0.412, 0.0036), "logged", logging="t")[0].aside

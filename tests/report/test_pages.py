@@ -111,9 +111,9 @@ def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> Non
     found = one.with_facts(unit="EUR per impression", worth=2.0)
     text = " ".join(render_text(found.to_document(), 100).split())
     # 0.41098 and 0.3812 twice; the share stays
-    assert "better would have earned 0.8220 EUR per impression" in text
-    assert "the logged ranking earned 0.76240" in text
-    assert "+7.81 %" in text
+    assert "better would have earned 0.822 EUR per impression" in text
+    assert "the logged ranking earned 0.762" in text
+    assert "+8 %" in text
     assert "clicks per impression" not in text
     assert in_worth(one) is one
     before, after = one["better", "ips"], in_worth(found).estimates["better", "ips"]
@@ -146,11 +146,11 @@ def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
         ("mid minus old", "no clear difference"),
         ("bad minus old", "unknown"),
     ]
-    assert plot.rows[0].summary == "+0.03120 (+0.02910 to +0.03330)"
-    assert plot.rows[0].aside == "+8.000 % (+7.000 % to +9.000 %)"
+    assert plot.rows[0].summary == "+0.0312 (+0.0291 to +0.0333)"
+    assert plot.rows[0].aside == "+8.0 % (+7.0 % to +9.0 %)"
     lines = render_text(found, 80).splitlines()
     line = next(line for line in lines if line.startswith("new minus old"))
-    assert " ".join(line.split()[3:]) == "+0.03120 +0.02910 to +0.03330 better sound"
+    assert " ".join(line.split()[3:]) == "+0.0312 +0.0291 to +0.0333 better sound"
     assert next(line for line in lines if line.startswith("mid minus old")).endswith("no clear difference  with care")
 
 
@@ -175,9 +175,9 @@ def measured(value: float, change: tuple[float, float] | None = None) -> Measure
     [
         ("pairwise_loss", (0.01, 0.03), "a", "lower is better, clearly better than every other model."),
         ("pairwise_loss", (0.0, 0.03), "a", "lower is better, but not clearly better than b."),
-        ("pairwise_loss", (-0.03, -0.01), "b", "its difference to a is -0.02000 (-0.03000 to -0.01000)."),
+        ("pairwise_loss", (-0.03, -0.01), "b", "its difference to a is -0.020 (-0.030 to -0.010)."),
         ("pairwise_loss", (-0.03, 0.0), "b", "**no clear difference**."),
-        ("banner_ndcg", (0.01, 0.03), "b", "its difference to a is +0.02000 (+0.01000 to +0.03000)."),
+        ("banner_ndcg", (0.01, 0.03), "b", "its difference to a is +0.020 (+0.010 to +0.030)."),
         (
             "banner_ndcg(several=single)",
             (-0.03, -0.01),

@@ -28,7 +28,7 @@ MODULES = sorted(path for folder in ("src", "reproductions/src") for path in (RO
         (0.99951, 0, "100 %"),
         (0.99951, 1, "100.0 %"),
         (0.00004, None, "< 0.01 %"),
-        (0.0, None, "0.0 %"),
+        (0.0, None, "0 %"),
         (None, 1, "-"),
     ],
 )

@@ -168,7 +168,7 @@ def test_tables_of_rows_and_what_is_missing() -> None:
     assert found == select(rows)
     assert list(found.choices) == ["ppl", "cmip", "top-4 cmip: ppl"]
     assert found.left_out["ndcg"] == "no nDCG of A, B"
-    assert "0.1000 (0.0500 to 0.1500)" in str(found)
+    assert "0.10 (0.05 to 0.15)" in str(found)
     assert "not used: ndcg (no nDCG of A, B)" in str(found)
     assert found["cmip"].doubts[-1] == "CMIP does not separate A from B"
     assert select(rows, by="ppl").choice.name == "A"

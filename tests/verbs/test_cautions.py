@@ -130,9 +130,9 @@ def test_an_examination_curve_that_rises(curve: list[float], severity: str | Non
 def test_what_is_said_of_a_curve_that_rises() -> None:
     result = judged(search(), "pbm", TARGET, LOGGING, examination=[0.1, 5, 4])
     caution = result["pbm"].warnings[0]
-    assert "rank 2 examined 50 times as often as rank 1 above it" in caution.message
+    assert "rank 2 is examined 50 times as often as rank 1 above it" in caution.message
     result = judged(search(), "pbm", TARGET, LOGGING, examination=[1, 0.2, 0.5])
-    assert "rank 3 examined 2.5 times as often as rank 2 above it" in str(result["pbm"].warnings)
+    assert "rank 3 is examined 2.5 times as often as rank 2 above it" in str(result["pbm"].warnings)
 
 
 def test_clipped_weights_have_no_heavy_tail() -> None:

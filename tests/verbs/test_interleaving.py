@@ -123,7 +123,9 @@ def test_what_is_no_click_is_left_out_and_said() -> None:
     table = log_of(CLEAR, 500)
     paid = [sum(row) * 2.0 for row in table["clicks"].to_pylist()]
     found = offrank.compare(table.append_column("reward", pa.array(paid)), RANKERS, LOGGING, "snips", cluster=None)
-    assert "The estimate history is left out: it needs clicks of 0 or 1" in " ".join(str(found).split())
+    assert "history could not sharpen the answer by past clicks: it needs clicks of 0 or 1" in " ".join(
+        str(found).split()
+    )
 
 
 @pytest.mark.parametrize("fault", ["", "A begins", "B loses its turn"])

@@ -34,7 +34,7 @@ def test_an_item_that_was_shown_too_often_has_its_own_name(verb: str, name: Any)
     more: dict[str, Any] = {"compare": {"baseline": "a"}}.get(verb, {})
     result = getattr(offrank, verb)(log(name), *asked, logging="plackett_luce(score)", **more)
     said = str(result)
-    assert f"item {name(LOADED)} was shown too often" in re.sub(r"\s+", " ", said), said
+    assert re.search(f"item {re.escape(str(name(LOADED)))} was shown [^:]* too often", re.sub(r"\s+", " ", said)), said
     assert not re.search(r"item -?\d{9}", said)
 
 

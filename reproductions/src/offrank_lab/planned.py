@@ -173,7 +173,7 @@ class LoggingPlan(Delivered):
 
     def to_document(self) -> Document:
         """Return the page: the cheapest design, all of them, what can be had today, and what to log."""
-        lead = f"Impressions until a difference is seen with power {POWER:g}, two-sided at {percent(1 - LEVEL, 0)}."
+        lead = f"Impressions until a difference is seen with power {POWER:g}, two-sided at {percent(1 - LEVEL)}."
         refused = (f"{quote(one.design)}, {quote(one.estimator)}: {one.message}" for one in self.rows if one.message)
         log = [f"A line for each impression; then `{self.log['command']}`."] if self.log else []
         sections = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from offrank.frames import plain
-from offrank.language.formatting import Span, count, percent, plural, quote
+from offrank.language.formatting import Span, apart, count, percent, plural, quote
 from offrank.report.document import Answer, Document, Figures, Section
 from offrank.report.facts import again
 from offrank.report.plots import Forest, ForestRow
@@ -167,7 +167,7 @@ class RunsCompared(Delivered):
         value, ends = Span.of(one.difference).parts(signed=True)
         level = f"{100 * self.facts['confidence']:g} % interval"
         said = f"**{one.decision.capitalize()}: {one.metric} {value}** ({level} {ends}). "
-        said += f"B has {Span.of(one.b).number()}, A {Span.of(one.a).number()}: better in {one.wins:,} of "
+        said += "B has {}, A {}: ".format(*apart(one.b.value, one.a.value)) + f"better in {one.wins:,} of "
         said += f"{plural(self.queries, 'query', 'queries')}, worse in {one.losses:,}."
         care = {"warning": "With care: read the notes.", "serious": "Do not use: read the notes."}
         return Answer(said, care.get(self.severity, ""), self.severity, decision=one.decision)

@@ -156,7 +156,7 @@ _REPEATS = "contexts hardly ever repeat, so random slates cannot be distinguishe
 def _shown(law: Drawn) -> str:
     if law.departure >= 1:
         return "the log is too small to reveal fixed slates"
-    return f"a share of {percent(law.departure, 0)} fixed slates would have been detected"
+    return f"this test would notice if {percent(law.departure)} of the lists were fixed"
 
 
 def _fixed(random: Randomness, sure: Drawn | None, order: Sequence[SortKey]) -> str:

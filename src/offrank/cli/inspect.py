@@ -75,7 +75,7 @@ def _bytes_or_none(text: str | None) -> dict[str, int | None]:
 @workers
 @quiet
 def inspect(log: str | list[str], **options: Any) -> None:
-    """What is read as what in LOG, which policies may have drawn it, and what to ask next.
+    """How the table is read, whether it is random, and which command comes next.
 
     offrank inspect log.parquet --save mapping.toml
     """

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..language import formatting
-from ..language.formatting import with_ends
 from ..log.batch import Floats
 from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section
-from ..sums.estimate import Interval
 from .base import FitResult, Role, Roles, ranks_of
 from .click_counts import rank_of
 from .contexts import CODES
@@ -41,7 +38,7 @@ def learnt_section(learnt: FitResult, roles: Roles, ends: Ends, confidence: floa
         if role is Role.PRIOR:
             items.append(f"{name.replace('_', ' ')}: {_spelled(values.tolist())}")
         elif role is Role.DOCUMENT:
-            items.append(f"{name} of an unseen document: {float(values[-1]):.4g}")
+            items.append(f"{name} of an unseen document: {formatting.number(float(values[-1]))}")
         elif role in _CURVES and values.size == 1:
             items.append(f"{name}: {_entries(learnt, name, ends)[0]}")
         elif role is Role.RANK_AND_LAST_CLICK and ranks_of(values) <= _LONGEST // 2:
@@ -97,9 +94,9 @@ def _course(learnt: FitResult) -> Iterator[str]:
 def _entries(learnt: FitResult, name: str, ends: Ends) -> list[str]:
     values = learnt.parameters[name].ravel().tolist()
     if name not in learnt.strength:
-        return [f"{value:.4g}" for value in values]
+        return [*map(formatting.number, values)]
     each = zip(values, *(end.ravel().tolist() for end in ends(name)), strict=True)
-    return [with_ends(Interval(value, low, high, math.nan)) for value, low, high in each]
+    return [formatting.Span(*map(formatting.finite, one)).text() for one in each]
 
 
 def _by_last_click(name: str, values: Floats) -> Figures:

@@ -113,7 +113,7 @@ class CheckPass:
             self._attempt("explained", explains.sampled, explains.needs)
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
-            self.tried.reasons["items"] = "propensities counted in the log agree with it by construction"
+            self.tried.reasons["items"] = "propensities that are counted in the log always agree with it"
         if target is not None or not self.counted:
             self._weigh("items", IPM(), [] if self.counted else [Uniform()])
         self._attempt("slots", SlotsFold(logging))

@@ -15,7 +15,7 @@ from ..findings import cautions_for, explained, has_cause, title_of
 from ..findings.assumptions import SupportEvidence
 from ..findings.log import UNLIKELY, LogEvidence, PropensitiesEvidence, unfit, untested_fit
 from ..findings.rows import SkippedEvidence
-from ..language.formatting import finite
+from ..language.formatting import apart, finite, rough
 from ..log.batch import Floats
 from ..log.rules import BROKEN_FILE, NO_TABLE
 from ..policies.base import Policy
@@ -98,7 +98,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
         return
     total = sum(part.estimated_impressions for part in slots)
     mean = sum(part.mean_inverse_propensity * part.estimated_impressions for part in slots) / total
-    message = f"The mean of 1 / propensity is {mean:.4g}: about this many different slates are possible per impression."
+    message = f"The mean of 1 / propensity is {rough(mean)}: so many different slates are possible per impression."
     yield check("inverse-propensity", title, "ok", message, value=mean)
 
 
@@ -111,9 +111,10 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
         return
     for name, test in tests.items():
         seen = "observed" if name == "arithmetic" else "mean of 1 / probability"
+        value, expected = apart(test.observed, test.expected)
         message = (
             f"Of {test.actions:,} pairs of item and rank, the worst is item {test.name or test.item} at rank "
-            f"{test.rank}: {seen} {test.observed:.6g}, expected {test.expected:.6g} ({test.deviation:+.1f} standard "
+            f"{test.rank}: {seen} {value}, expected {expected} ({test.deviation:+.1f} standard "
             "errors)."
         )
         remedy = "These items were not shown with the logged probabilities." if test.alarming else ""

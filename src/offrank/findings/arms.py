@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..language.formatting import Span, percent
+from ..language.formatting import Span, apart, percent
 from ..sums.estimate import Interval
 from ..wording import Option
 from .registry import Statement, finding, note, serious, warning
@@ -108,7 +108,7 @@ def sample_ratio(found: ArmsEvidence) -> Statement | None:
     arm, (share, planned) = max(found.shares.items(), key=lambda one: one[1][0].deviation(one[1][1]))
     if not share.deviation(planned) > MISMATCHED:
         return None
-    value, ends = Span.of(share).percents(signed=False)
+    value, ends = Span.of(share).percents(signed=False, border=planned)
     return serious(
         f"Arm `{arm}` of `{found.column}` has {value} of the impressions ({ends}) instead of the planned "
         f"{100 * planned:.4g} %: one arm has lost or gained rows, so the arms no longer differ by chance alone.",
@@ -136,7 +136,7 @@ def unlike_arms(found: PlaceboEvidence) -> Statement | None:
     """A placebo: the same list earns the same, whichever arm served it, if nothing else differs between the arms."""
     if not found.pairs * math.erfc(found.deviates / math.sqrt(2)) < PLACEBO_CHANCE:
         return None
-    (one, other), (mine, theirs) = found.arms, found.means
+    (one, other), (mine, theirs) = found.arms, apart(*found.means)
     same, earned = ("first item", "clicks on it") if found.first else ("list", "the outcome")
     perhaps = ", or users look further before they click the first" if found.first else ""
     if found.drawn:
@@ -146,7 +146,7 @@ def unlike_arms(found: PlaceboEvidence) -> Statement | None:
     else:
         said = f"In {sum(found.rows):,.0f} impressions both rankers show the same {same}, yet {earned}"
     return warning(
-        f"{said} per impression is {mine:.4g} in arm `{one}` of `{found.column}` and {theirs:.4g} in `{other}` "
+        f"{said} per impression is {mine} in arm `{one}` of `{found.column}` and {theirs} in `{other}` "
         f"({found.deviates:.1f} standard errors): the arms differ by more than their rankers, such as times, users, "
         f"speed or tracking{perhaps}.",
         "Find out what: shares that were changed during the test, or users who were not assigned at random, make the "
@@ -178,11 +178,12 @@ def outcome_moves(found: AlongEvidence) -> Statement:
     """What a log says of all of its days may hold of none, and days without their clicks are in every mean."""
     moved = found.moved
     assert moved is not None
+    inside, outside = apart(moved.inside, moved.outside)
     late = moved.last >= 1 and moved.first >= _LATE and moved.inside < moved.outside
     cause = "the last clicks have not arrived yet" if late else "tracking broke, stock ran out or users changed"
     return warning(
-        f"The outcome changes along the log: {moved.inside:.4g} per impression {where_in_log(moved)}, "
-        f"{moved.outside:.4g} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over "
+        f"The outcome changes along the log: {inside} per impression {where_in_log(moved)}, "
+        f"{outside} in the rest ({moved.deviates:.1f} standard errors). Every value is a mean over "
         f"both. Perhaps {cause}{'' if moved.when else '; or the rows are sorted by something else than time'}.",
         "If clicks are missing there, omit that part. If times differ, judge each by itself ({} where the log "
         "has such a column), and trust relative changes more than values.",
@@ -212,8 +213,9 @@ def weights_move(found: AlongEvidence) -> Statement | None:
     moved = found.weights
     if moved is None or not max(moved.inside, moved.outside) > 1 - NEAR_ONE:
         return None
+    inside, outside = apart(moved.inside, moved.outside)
     return warning(
-        f"The mean weight of the uniform policy is {moved.inside:.3g} {where_in_log(moved)} and {moved.outside:.3g} in "
+        f"The mean weight of the uniform policy is {inside} {where_in_log(moved)} and {outside} in "
         f"the rest ({moved.deviates:.1f} standard errors). Right propensities give 1 everywhere.",
         "Find out whether the logging policy was changed there: remove those rows, or write their own propensities.",
     )

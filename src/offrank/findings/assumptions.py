@@ -9,7 +9,7 @@ from itertools import accumulate
 from statistics import NormalDist
 
 from ..language.assumptions import in_words
-from ..language.formatting import listing, number, percent, plural, quote
+from ..language.formatting import listing, number, percent, plural, quote, rough
 from ..sums.estimate import Interval
 from ..wording import EstimatorOption, Option
 from .registry import Statement, finding, note, serious, warning
@@ -139,7 +139,7 @@ def _remedy(found: DisagreementEvidence) -> str:
 def ties(found: Row) -> Statement:
     return Statement.of(
         "warning" if found.ties > MANY_TIES else "note",
-        f"In {percent(found.ties, 2)} of the impressions, items that the new policy would show have the same score as "
+        f"In {percent(found.ties)} of the impressions, items that the new policy would show have the same score as "
         "another candidate. Their order is unknown, so every order counts equally.",
         "Use scores that differ, or give the ranking itself: ranking(column).",
     )
@@ -158,7 +158,8 @@ def odd_examination(found: CurveEvidence) -> Statement | None:
     upper = curve.index(above[lower - 1])
     return Statement.of(
         "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
-        f"The examination curve has rank {lower + 1} examined {rise:.3g} times as often as rank {upper + 1} above it.",
+        f"The examination curve rises: rank {lower + 1} is examined {rough(rise)} times as often as rank {upper + 1} "
+        "above it.",
         "Check that the curve is correct and starts at the top rank. Compare with {}, which needs no curve.",
         EstimatorOption("ipm"),
     )
@@ -190,7 +191,7 @@ def fit_in_words(model: ModelEvidence) -> str:
         return said
     if model.explained <= 0:
         return f"{said} It predicts these rewards no better than their mean: try other features or settings."
-    return f"{said} It explains {percent(model.explained, 0)} of the variance of the logged rewards."
+    return f"{said} It explains {percent(model.explained)} of the variance of the logged rewards."
 
 
 @finding("model-based", "Model-based estimate", lambda found: found.kind.weighs == "model", cause="assumption")
@@ -228,7 +229,7 @@ def support(found: SupportEvidence) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:
         return None
-    ranks = ", ".join(f"{percent(one, 1)} at rank {rank}" for rank, one in enumerate(found.shares, start=1) if one > 0)
+    ranks = ", ".join(f"{percent(one)} at rank {rank}" for rank, one in enumerate(found.shares, start=1) if one > 0)
     return Statement.of(
         "serious" if found.asked and worst > MUCH_UNSUPPORTED else "warning",
         f"The logging policy never shows some of what {found.target} shows: {ranks}.",
@@ -243,11 +244,11 @@ def guessed_items(found: GuessedEvidence) -> Statement | None:
     worst = max(found.shares.values(), default=0.0)
     if not worst > GUESSED:
         return None
-    each = listing([f"{percent(one)} of the list of {quote(name)}" for name, one in found.shares.items()])
+    each = listing([f"{percent(one)} of the list of {quote(name)}" for name, one in found.shares.items() if one > 0])
     return Statement.of(
         "serious" if worst > MOSTLY_GUESSED else "warning",
-        f"The merged lists hardly ever show {each}, nor other rare items at the same ranks: the rarely shown ones at "
-        "the nearest ranks stand for it, or if none is shown an item of middling attraction.",
+        f"The merged lists hardly ever show {each}, nor other rare items at the same ranks. Its clicks are guessed: by "
+        "the rare items at the nearest ranks, or if there are none by an item of middling attraction.",
         "Show longer merged lists, or serve each ranking alone to some users: an A/B test.",
     )
 
@@ -259,14 +260,14 @@ def unseen_items(found: Row) -> Statement | None:
         return None
     if of_model(found):
         return serious(
-            f"{percent(missing, 0)} of the target's clicks that the model expects are on items without support in the "
+            f"{percent(missing)} of the target's clicks that the model expects are on items without support in the "
             "logged slates, and count as zero.",
             "For an A/B test, use form=logging and name the logging policy, so that other rankers' items have "
             "support. If the log never shows an item, it can only bound the answer.",
             missing=missing,
         )
     return serious(
-        f"{percent(missing, 0)} of what the target shows does not occur in the logged slates, and counts as zero.",
+        f"{percent(missing)} of what the target shows does not occur in the logged slates, and counts as zero.",
         "Use interpol with a wide window ({}), which accounts for the probability that an item was shown. pbm "
         "needs logs that show every candidate.",
         EstimatorOption("interpol(window=2)"),
@@ -282,7 +283,7 @@ def unseen_documents(found: Row) -> Statement | None:
     counts = "as their features predict" if by_features else "like an average document"
     return Statement.of(
         "warning" if by_features or found.control >= 1 - MOSTLY_UNKNOWN else "serious",
-        f"{percent(1 - found.control, 0)} of what the target shows does not occur in the training log of the model, "
+        f"{percent(1 - found.control)} of what the target shows does not occur in the training log of the model, "
         f"and is assumed to be clicked {counts}.",
         "Train on a log that shows more of it, or by item alone ({}) if queries are rare.",
         Option("by", None),

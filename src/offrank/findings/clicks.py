@@ -107,7 +107,7 @@ def only_clicks(_: FitEvidence) -> Statement:
 def impossible_clicks(found: FitEvidence) -> Statement:
     return Statement.of(
         "serious" if found.beyond > MANY_IMPOSSIBLE else "warning",
-        f"{percent(found.beyond, 1)} of the clicks follow an earlier click in their session, which the cascade model "
+        f"{percent(found.beyond)} of the clicks follow an earlier click in their session, which the cascade model "
         "rules out. They were ignored.",
         "Use a model that allows several clicks: dcm, ccm, dbn or ubm.",
     )
@@ -126,9 +126,7 @@ def impossible_clicks_of_prediction(found: PredictionEvidence) -> Statement:
 def examination_unknown(found: FitEvidence) -> Statement | None:
     if found.hidden >= MANY_UNKNOWN:
         what = "examination"
-        message = (
-            f"{percent(found.hidden, 0)} of the views are at positions whose examination cannot be estimated from "
-        )
+        message = f"{percent(found.hidden)} of the views are at positions whose examination cannot be estimated from "
         message += "this log: almost no document was clicked both there and elsewhere. The estimates assume that "
         message += "documents are equally attractive at all positions."
     elif found.error > CONTINUATION_ERROR or found.rank_variability < VARIABILITY:
@@ -146,7 +144,7 @@ def examination_unknown(found: FitEvidence) -> Statement | None:
 @finding("satisfaction-unknown", "Satisfaction", lambda found: found.moving < LEAST_MOVING, cause="click model")
 def satisfaction_unknown(found: FitEvidence) -> Statement:
     return warning(
-        f"Documents rarely changed ranks ({percent(found.moving, 0)} of the variance of ranks is within documents). "
+        f"Documents rarely changed ranks ({percent(found.moving)} of the variance of ranks is within documents). "
         "Clicks below a document that is always shown low say little about whether it satisfies: its satisfaction and "
         "relevance are overestimated, too often beyond their intervals.",
         "Compare documents by their attractiveness, or use a log in which documents change ranks.",
@@ -176,9 +174,9 @@ def unlinked_contexts(found: FitEvidence) -> Statement:
 @finding("worth-follows-rank", "Continuation", lambda found: abs(found.bend) > BENT, cause="click model")
 def worth_follows_rank(found: FitEvidence) -> Statement:
     return note(
-        "Better documents were shown higher, or lower: one prior for all documents would change the continuation "
-        f"by {-found.bend:+.3f}. Each document has a prior by its ranks instead, and half of this change is added "
-        "as a standard deviation of the continuation, because a log does not tell which prior is right.",
+        "Better documents were shown higher, or lower, so each has a prior by its ranks. One prior for all would "
+        f"change the continuation by {-found.bend:+.3f}: no log tells which is right, so half of this change is added "
+        "as a standard deviation of the continuation.",
         "For a more certain continuation and satisfaction, use a log in which documents change ranks.",
     )
 
@@ -196,13 +194,13 @@ def unsettled(found: FitEvidence) -> Statement:
 def unseen_documents(found: PredictionEvidence) -> Statement:
     if found.features:
         return note(
-            f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the model "
+            f"{percent(found.unseen)} of the shown documents do not occur in the model's training log: the model "
             "predicts them from their features.",
             "Nothing, if their features are like those of the training log.",
         )
     return Statement.of(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
-        f"{percent(found.unseen, 1)} of the shown documents do not occur in the model's training log: the model "
+        f"{percent(found.unseen)} of the shown documents do not occur in the model's training log: the model "
         "treats them as average documents.",
         "Train on a log with the same queries and items. If they are the same, check how their ids are written.",
     )

@@ -158,7 +158,7 @@ class Gate:
         if self.margin is None or verdict.trust == "none":
             return text
         away = Span.of(self.margin.change(verdict))
-        ends = away.percents()[1] if self.margin.share else away.interval(signed=True)
+        ends = (away.percents if self.margin.share else away.parts)(True, self.margin.bound)[1]
         return f"{text}, with a change of {ends}"
 
 

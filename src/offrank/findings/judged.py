@@ -16,13 +16,13 @@ def judged_items(found: Row) -> Statement | None:
     known = found.judged
     if known is None or not known.share > TOLD:
         return None
-    message = f"{percent(known.share, 0)} of what the target shows was never logged where it shows it: by their grades "
-    message += f"these items have {percent(known.part, 0)} of the value."
+    message = f"{percent(known.share)} of what the target shows was never logged where it shows it, and "
+    message += f"{percent(known.part)} of the value rests on the grades of these items."
     if known.differs:
         less, more = ("less", "more") if known.differs > 0 else ("more", "less")
         unless = f"even if they earn {'nothing' if known.differs > 0 else 'twice as much'}"
         if known.less is not None:
-            unless = f"unless never logged items of a grade earn {percent(abs(known.less), 0)} {less}"
+            unless = f"unless never logged items of a grade earn {percent(abs(known.less))} {less}"
         message += f" It earns {more if known.differs > 0 else 'less'} than was logged {unless}."
     return warning(message, "Show some of these items to some users: then clicks take the place of grades.")
 
@@ -47,7 +47,7 @@ def ungraded_items(found: Row) -> Statement | None:
     known = found.judged
     if known is None or not known.ungraded > TOLD:
         return None
-    said = f"{percent(known.ungraded, 1)} of what the target shows was neither logged nor judged"
+    said = f"{percent(known.ungraded)} of what the target shows was neither logged nor judged"
     if known.alike:
         return note(f"{said}, and is taken to earn like logged items without a grade.", "Judge these items.")
     return Statement.of(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..language.formatting import percent
+from ..language.formatting import percent, rough
 from ..sums.estimate import Interval
 from ..sums.outcome_shape import USUAL, OutcomeShape
 from ..wording import EstimatorOption, Option, Wording
@@ -132,7 +132,7 @@ def miscalibrated(log: LogEvidence) -> Statement:
     A random sample of 8,192 rows is compared; rows are taken to be drawn independently of each other.
     """
     assert log.fit is not None
-    share = percent(log.apart / log.compared, 0) if log.apart else ""
+    share = percent(log.apart / log.compared) if log.apart else ""
     also = f" In {share} of the rows, the logged propensity differs from the policy's too." if log.apart else ""
     return serious(
         f"The shown slates do not fit {log.logging}: {deviation_in_words(log.fit)}.{also}{untested_fit(log.fit)}",
@@ -146,16 +146,18 @@ def miscalibrated(log: LogEvidence) -> Statement:
 def deviation_in_words(fit: Frequency) -> str:
     """The comparison with the largest deviation, in words."""
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
-    how = "too often" if fit.observed > fit.expected else "too rarely"
-    what = f"item {fit.name or fit.item} was"
+    what = f"item {fit.name or fit.item} was shown"
     if fit.items:
-        what = f"of {fit.items:,} items, many more than chance allows were"
+        what = f"of {fit.items:,} items, many more than chance allows were shown"
     elif fit.lift is not None:
-        times = "" if fit.lift == 1 else f"{fit.lift:g} times "
-        often = "at all" if fit.lift < 0.01 else f"at least {times}as often as a random order would"
-        what = f"items that the policy shows there {often} were"
+        some = "items that this policy shows there" if fit.lift < 0.01 else "this policy's top items"
+        often = f" (at least {fit.lift:g} times as likely there as at random)" if fit.lift > 1 else ""
+        what = f"{some}{often} were shown"
+    few, many = sorted((fit.observed, fit.expected))
+    size = "" if few <= 0 else f"{many / few:.2g} times " if many >= 2 * few else f"{percent(many / few - 1)} "
+    how = f"{size}too {'often' if fit.observed > fit.expected else 'rarely'}"
     seen, wanted = (f"{n:,.0f}" if n >= 100 or n == round(n) else f"{n:.3g}" for n in (fit.observed, fit.expected))
-    return f"{what} shown {how} {where}: in {seen} rows, where {wanted} were expected"
+    return f"{what} {how} {where}: in {seen} rows, where {wanted} were expected"
 
 
 def untested_fit(fit: Frequency) -> str:
@@ -208,8 +210,8 @@ def not_random(log: LogEvidence) -> Statement:
 def repeats_in_words(repeats: Repeats) -> str:
     """How often two rows show the same, in words."""
     where = {"query": "one query", "user": "one user and the same candidates"}.get(repeats.by, "the same candidates")
-    rate, wanted = (f"{one / repeats.pairs:.2g}" for one in (repeats.observed, repeats.expected))
-    return f"Two rows of {where} show the same {repeats.what} with frequency {rate}, where {wanted} is expected"
+    rate, wanted = (percent(one / repeats.pairs) for one in (repeats.observed, repeats.expected))
+    return f"Of pairs of rows of {where}, {rate} show the same {repeats.what}, where {wanted} is expected"
 
 
 @finding("no-randomness", "Inverse propensities", lambda found: found.largest <= 1 + _ROUNDING, cause="randomness")
@@ -227,15 +229,13 @@ def no_randomness(_: PropensitiesEvidence) -> Statement:
 def unconfirmed_logging(log: LogEvidence) -> Statement:
     """The log does not contradict the policy; that does not make it the one that drew the log."""
     least = log.unconfirmed or 0.0
-    message = (
-        f"The logging policy {log.logging} was inferred from this log, and nobody has confirmed that it generated the "
-    )
+    message = f"Nobody has confirmed that {log.logging} drew this log: it was inferred from the log itself"
     remedy, option = "If you know that it did, confirm it with {}.", Option("logging", log.logging)
     if least > BLIND:
-        fixed = "all" if least >= 1 else percent(least, 0)
-        message += f"slates: this log could not reveal that {fixed} of its slates were fixed instead of drawn."
+        fixed = "all" if least >= 1 else percent(least)
+        message += f", which would not show it if {fixed} of its slates were fixed instead of drawn."
         return serious(message, remedy, option)
-    message += f"slates: the smallest share of fixed slates that this log could reveal is {least:.2g}."
+    message += f", which would show it if {percent(least)} of its slates were fixed, but no smaller share."
     return warning(message, remedy, option)
 
 
@@ -251,7 +251,7 @@ def shown_only(_: LogEvidence) -> Statement:
 def duplicate_rows(log: LogEvidence) -> Statement:
     """Of independent rows at most half of the counts of equal ones are even. Copies of 7 % of a log are found."""
     return warning(
-        f"At least {percent(log.copies, 0)} of the rows are copies of other rows: equal rows occur in pairs far more "
+        f"At least {percent(log.copies)} of the rows are copies of other rows: equal rows occur in pairs far more "
         "often than in independent impressions.",
         "Look for a file that is read twice, or a join that duplicates rows. Copies make intervals too narrow: "
         "remove them, or cluster by what they share.",
@@ -264,7 +264,7 @@ def huge_inverse_propensity(log: LogEvidence) -> Statement | None:
     if not times > HARDLY_EVER:
         return None
     return warning(
-        f"The propensity of one shown slate is {log.largest_weight:.3g} times smaller than under a uniform policy. "
+        f"The propensity of one shown slate is {rough(log.largest_weight)} times smaller than under a uniform policy. "
         f"At most one in {times:,.0f} correct logs of {log.impressions:,.0f} impressions contains such a slate, and "
         "it could outweigh all others.",
         "Check that the smallest propensity belongs to the slate that was shown.",
@@ -286,7 +286,7 @@ def propensity_mismatch(log: LogEvidence) -> Statement | None:
     return Statement.of(
         "serious" if log.apart > MANY_APART * log.compared else "warning",
         f"In {log.apart:,} of {log.compared:,} impressions, the logged propensity differs from that of "
-        f"{log.logging}; it is typically {log.typical_ratio:.3g} times as large.",
+        f"{log.logging}; it is typically {rough(log.typical_ratio)} times as large.",
         remedy,
     )
 
@@ -296,9 +296,9 @@ def few_rows_per_context(log: LogEvidence) -> Statement | None:
     if not log.rows_per_context < FEW_ROWS:
         return None
     return warning(
-        f"The propensities were estimated from {log.rows_per_context:.3g} rows per value of `{log.counted_by}`. Slates "
-        "that were never shown there count as impossible, so plain estimates are too low and their intervals too "
-        "narrow.",
+        f"The propensities were estimated from {rough(log.rows_per_context)} rows per value of `{log.counted_by}`. "
+        "Slates that were never shown there count as impossible, so plain estimates are too low and their intervals "
+        "too narrow.",
         "Use a self-normalised estimator or a wide window (snipm, interpol), count by a coarser column, or log "
         "propensities.",
     )

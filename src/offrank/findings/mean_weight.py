@@ -131,8 +131,8 @@ def _standard_errors(away: float) -> str:
 
 def _how_odd(mean: Interval, away: float) -> str:
     low = mean.value < 1
-    factor = 1 / mean.value if low else mean.value
+    value = Span.of(mean).number()
     return (
-        f"{Span.of(mean).number()} ({_standard_errors(away)} from 1): on average, the propensities are {factor:.3g} "
-        f"times too {'large' if low else 'small'}"
+        f"{value} ({_standard_errors(away)} from 1): on average, the propensities are "
+        f"{f'{1 / mean.value:.3g} times too large' if low else f'{value} times too small'}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..language.formatting import Span, percent, plural
+from ..language.formatting import Span, apart, number, percent, plural
 from ..sums.estimate import Interval
 from ..wording import Option
 from .registry import Statement, finding, note, serious, warning
@@ -107,7 +107,7 @@ def unpaired_grade(found: CmipEvidence) -> Statement:
 @finding("negative", "Sign", lambda found: found.value < 0, cause="measure")
 def negative(found: CmipEvidence) -> Statement:
     return note(
-        f"The estimate is negative ({found.value:.4f}), which the true value cannot be.",
+        f"The estimate is negative ({number(found.value)}), which the true value cannot be.",
         "Rely on the interval and the p-value. A negative value does not prove that the model is unbiased.",
     )
 
@@ -143,8 +143,8 @@ def carries_policy(found: CmipEvidence) -> Statement | None:
     return warning(
         f"Among documents of the same grade, the model prefers documents that the policy showed "
         f"{'high' if own.value > 0 else 'low'}: the rank correlation is {Span.of(own).number(signed=True)}, and an "
-        f"unbiased model would have {Span.of(direction).interval(signed=True)}. CMIP is {found.value:.3f}, above the "
-        f"{value.high:.3f} that noise explains.",
+        f"unbiased model would have {Span.of(direction).interval(signed=True)}. CMIP is "
+        "{}, above the {} that noise explains.".format(*apart(found.value, value.high)),
         "Do not use the model for rankings by another policy, unless the policy knows more about relevance than "
         "the grades do.",
     )
@@ -155,7 +155,7 @@ def few_exchanges(found: CmipEvidence) -> Statement | None:
     if not (found.permutations and found.permutable < PERMUTABLE):
         return None
     return warning(
-        f"Only {percent(found.permutable, 0)} of the documents share their grade and cluster with another document: "
+        f"Only {percent(found.permutable)} of the documents share their grade and cluster with another document: "
         "the p-value is based on these alone.",
         "A large p-value says little here. Rely on the interval, or judge more documents per query.",
     )
@@ -197,7 +197,7 @@ def mostly_rejected(found: ComparisonEvidence) -> Statement | None:
     if not found.rejected > MOSTLY:
         return None
     return warning(
-        f"{percent(found.rejected, 1)} of the clicks have nothing to be compared with: the logging policy was nearly "
+        f"{percent(found.rejected)} of the clicks have nothing to be compared with: the logging policy was nearly "
         "deterministic, so the metric describes only its few random contexts.",
         "Look at the groups with {}, or log more randomly.",
         Option("by", "COLUMN"),
@@ -233,7 +233,7 @@ def few_changed_queries(found: RunsEvidence) -> Statement:
 
 @finding("unjudged-items", "Judgements", lambda found: max(found.unjudged) > 0, cause="measure")
 def unjudged_items(found: RunsEvidence) -> Statement:
-    a, b = (percent(share, 1) for share in found.unjudged)
+    a, b = (percent(share) for share in found.unjudged)
     said = f"{a} of the items of A and {b} of those of B have no grade, and count as not relevant."
     if found.decided and found.bounds[0] <= 0 <= found.bounds[1]:
         return warning(f"{said} Grades for them could turn the decision.", "Judge these items first.")
@@ -252,16 +252,17 @@ def tied_scores(found: RunsEvidence) -> Statement:
 @finding("unmatched-queries", "Queries", lambda found: found.ungraded or found.absent, cause="measure")
 def unmatched_queries(found: RunsEvidence) -> Statement:
     return note(
-        f"Left out: {plural(found.ungraded, 'query', 'queries')} without judgements, and {found.absent:,} judged that "
-        "neither run has.",
+        f"Left out: {plural(found.ungraded, 'query', 'queries')} without judgements, and {found.absent:,} with "
+        "judgements that neither run has.",
         "Give the judgements of these runs.",
     )
 
 
 @finding("missing-queries", "Queries", lambda found: found.zeros, cause="measure")
 def missing_queries(found: RunsEvidence) -> Statement:
+    every = plural(found.queries, "query", "queries")
     return warning(
-        f"Of {plural(found.queries, 'query', 'queries')} {found.zeros:,} are in one run only, and 0 in the other.",
+        f"{found.zeros:,} of {every} are in one run only, and count as 0 in the other.",
         "Give runs of the same queries, unless the other found nothing.",
     )
 
@@ -271,7 +272,7 @@ def partial_graders(found: RunsEvidence) -> Statement | None:
     if found.graders <= MOST_GRADERS and found.shared >= JUDGED_SHARE:
         return None
     return note(
-        f"Each of {found.graders:,} graders judged {percent(found.shared, 0)} of the items on average; of the others, "
-        "grades are drawn. What all grades of one grader have in common is in the interval only in part.",
+        f"Each of {found.graders:,} graders judged {percent(found.shared)} of the items on average; their other "
+        "grades are drawn, so the interval has the differences between graders only in part.",
         "Have few graders judge all items.",
     )

@@ -16,11 +16,11 @@ that is no better is released in at most a of all logs (an intersection-union te
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..language.assumptions import in_words
-from ..language.formatting import Span, number
+from ..language.formatting import Span, rough
 from ..sums.estimate import Interval, Known
 from .reasons import Reason
 from .verdict import Verdict
@@ -116,7 +116,7 @@ def release(
     against = [*_against(level, verdict, away, rewarded, missing), *others]
     if away.low > 0 and not away.low > one_more:
         text = (
-            f"One more impression with the largest reward would add {one_more:.3g} to the logged mean, which is "
+            f"One more impression with the largest reward would add {rough(one_more)} to the logged mean, which is "
             "as much as the lead."
         )
         against.append(Reason(RARE, text, "Log more: rewards are too rare for their size.", (str(verdict.estimator),)))
@@ -136,15 +136,16 @@ def nothing_earned(estimator: str, rows: float, expected: float) -> Reason:
 
 def _signed(away: Interval, end: float | None = None) -> str:
     """Format a difference, or an end of its interval."""
-    return number(away.value if end is None else end, Span.of(away).places, signed=True)
+    span = Span.of(away)
+    return (span if end is None else replace(span, value=end)).number(signed=True)
 
 
 def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, missing: Interval | None) -> list[Reason]:
     """The reasons not to release a policy with a usable verdict."""
     names, found = (str(verdict.estimator),), []
     if not away.low > 0:
-        least = verdict.detectable
-        more = f" The smallest difference that such a log detects with a power of 0.8 is {least:.3g}." if least else ""
+        least = verdict.detectable and rough(verdict.detectable)
+        more = f" The smallest difference that such a log detects with a power of 80 % is {least}." if least else ""
         text = (
             f"With probability {level:g}, the difference is only known to exceed {_signed(away, away.low)} per "
             f"impression.{more}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..language.formatting import percent, plural, quote
+from ..language.formatting import apart, percent, plural, quote, rough
 from ..log.rules import NO_TABLE, NOT_DRAWN
 from ..sums.outcome_shape import OutcomeShape
 from ..wording import ColumnNames, Option
@@ -152,13 +152,14 @@ def left_out(kept: KeptEvidence) -> Statement | None:
         )
     remedy = "Correct these rows instead of skipping them; `offrank check` counts them by rule."
     if abs(kept.gap) > FAR_APART:
+        read, left = apart(*kept.earned)
         return warning(
-            f"{kept.left_out:,} rows were left out. Where their outcome is known, its mean is {kept.earned[1]:.3g}; "
-            f"that of the others is {kept.earned[0]:.3g} ({abs(kept.gap):.1f} standard errors apart).",
+            f"{kept.left_out:,} rows were left out. Where their outcome is known, its mean is {left}; "
+            f"that of the others is {read} ({abs(kept.gap):.1f} standard errors apart).",
             remedy,
         )
     if abs(kept.gap_of_shares) > FAR_APART:
-        shares = (percent(share, 1) for share in kept.with_outcome[::-1])
+        shares = (percent(share) for share in kept.with_outcome[::-1])
         message = (
             "{:,} rows were left out. Where their outcome is known, {} have a click or a reward, and {} of the others"
         )
@@ -185,8 +186,8 @@ def unread_rate(kept: KeptEvidence) -> Statement:
     assert found is not None
     return serious(
         f"The column {quote(found.column)} is {found.low:g} in rows without a click or reward and {found.high:g} in "
-        "others, so it looks like the rate with which rows were kept. It is not read: then every value is wrong by "
-        "the ratio of these rates.",
+        "others, so it looks like the rate with which rows were kept. It is not read; if it is that rate, every "
+        "value is wrong, by up to the ratio of these two.",
         "If it is that rate, say so ({}); if it is anything else, remove it from the table.",
         ColumnNames({"inclusion": found.column}),
     )
@@ -273,8 +274,8 @@ def clicked_whole(found: OutcomeShape) -> Statement | None:
     if found.whole < MORE_OFTEN * found.usual or found.whole < OF_LISTS * found.lists:
         return None
     return warning(
-        f"In {found.whole:,.0f} lists ({percent(found.whole / found.lists, 1)}) nearly every item was clicked, where "
-        f"the other lists make {found.usual:,.0f} likely. They have {percent(found.carried, 0)} of the outcome, and "
+        f"In {found.whole:,.0f} lists ({percent(found.whole / found.lists)}) nearly every item was clicked, where "
+        f"the other lists make {found.usual:,.0f} likely. They have {percent(found.carried)} of the outcome, and "
         "may be of robots, which click whatever is shown.",
         "Leave out the users of these lists, all of their rows, and compare both answers. If people do take whole "
         "lists, as with songs, this is no fault.",
@@ -291,8 +292,8 @@ def clicks_on_top(found: OutcomeShape) -> Statement | None:
     if found.partial < PARTLY * found.all_of:
         return None
     return warning(
-        f"Of {found.below:,.0f} clicks below rank 1, {percent(found.jumps / found.below, 1)} stand below an item that "
-        "was not clicked: the lists seem to be sorted by their clicks, as in some published logs. The ranks then "
+        f"Only {percent(found.jumps / found.below)} of the {found.below:,.0f} clicks below rank 1 have an item without "
+        "a click above them: the lists seem to be sorted by their clicks, as in some published logs. The ranks then "
         "follow the outcome: examination cannot be learnt from them, and the lists are not those that were shown.",
         "Use the lists in the order in which they were shown. If users go through a list from the top and stop, as "
         "with songs, use estimators without a model of users.",
@@ -305,8 +306,8 @@ def two_units(found: OutcomeShape) -> Statement | None:
     if found.smaller < SMALLER or found.valley > VALLEY or found.alike < alike or found.values < VALUES:
         return None
     return warning(
-        f"Rewards fall into two groups of the same shape, {found.factor:,.3g} times apart; the smaller one has "
-        f"{percent(found.smaller, 0)} of them. If these are amounts in two units, such as cents or another currency, "
+        f"Rewards fall into two groups of the same shape, {rough(found.factor)} times apart; the smaller one has "
+        f"{percent(found.smaller)} of them. If these are amounts in two units, such as cents or another currency, "
         "every value is wrong.",
         "Convert all rewards to one unit. If they are two kinds of product or of event, this is no fault: evaluate "
         "each kind by itself.",
@@ -334,8 +335,8 @@ def clicked_whole_of_robots(found: RobotsEvidence) -> Statement | None:
         return None
     return warning(
         f"Of {found.users:,} values of `{found.unit}` with several lists, some {found.robots * found.users:,.0f} "
-        f"({percent(found.robots, 1)}) clicked nearly everything in nearly all of them, hardly anyone a little less. "
-        f"They have {percent(found.carried, 0)} of the clicks, and may be robots: every value is then too high.",
+        f"({percent(found.robots)}) clicked nearly everything in nearly all of them, hardly anyone a little less. "
+        f"They have {percent(found.carried)} of the clicks, and may be robots: every value is then too high.",
         f"Leave out the rows of each `{found.unit}` with 5 lists or more who clicked nearly every item in 7 of 10, and "
         "compare both answers. If people do take whole lists, as with songs, this is no fault.",
     )
@@ -355,7 +356,7 @@ def same_log(found: TrainingEvidence) -> Statement:
 
     So a copy is found under another name, format or order, and within a larger log; curves given as numbers are not.
     """
-    message = f"About {percent(found.share, 0)} of these impressions were used in training: the model fits them better "
+    message = f"About {percent(found.share)} of these impressions were used in training: the model fits them better "
     message += "than new ones, so the estimate is too optimistic."
     if found.policy:
         held_out = "{} reads only the rows that `learn` held out; or use another day's log."

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..inference.rare_rewards import hides
-from ..language.formatting import percent
+from ..language.formatting import percent, rough
 from ..sums.estimate import FEW_EFFECTIVE, FEW_REWARDS
 from ..wording import EstimatorOption, Option, Wording, joined
 from .log import LogEvidence
@@ -134,9 +134,9 @@ def few_rewards(found: Row) -> Statement:
 def rare_rewards(found: RareEvidence) -> Statement:
     times = _ENOUGH / max(found.expected, _ENOUGH / _MOST)
     return warning(
-        f"The answer rests on impressions of weight near {found.weight:,.3g}, and in a log of {found.n:,} only about "
-        f"{found.expected:.2g} of these have a reward: the log's own rows show {percent(found.seen)} of the standard "
-        "error. The interval has all of it.",
+        f"The answer rests on impressions of weight near {rough(found.weight)}, and in a log of {found.n:,} only about "
+        f"{found.expected:.2g} of these have a reward: its rows alone show {percent(found.seen)} of the standard "
+        "error. The interval allows for the whole error.",
         f"Log {math.ceil(max(times, 2)):,} times as many impressions, or show what the target shows that many times "
         "as often (a larger epsilon, a higher temperature).",
     )
@@ -151,7 +151,7 @@ def large_weight(found: Row) -> Statement | None:
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind.weighs) else []
     return Statement.of(
         "serious" if share > VERY_LARGE else "warning",
-        f"One impression carries {percent(share, 0)} of the total weight.",
+        f"One impression carries {percent(share)} of the total weight.",
         "Do not trust the interval; {}.",
         joined(" or ", ways) or "log more",
     )
@@ -169,7 +169,7 @@ def clipped(found: Row) -> Statement | None:
     leans = "relies on the model's prediction there" if kind.predicts else "is biased towards the logging policy"
     return Statement.of(
         "warning" if found.control < MUCH else "note",
-        f"{bound.done} removed {percent(1 - found.control, 0)} of the weight, so the estimate {leans}.",
+        f"{bound.done} removed {percent(1 - found.control)} of the weight, so the estimate {leans}.",
         f"Raise the {bound.parameter} until the value stops changing" + (lower if plain else free),
         missing=1 - found.control if plain else 0.0,
     )
@@ -202,14 +202,14 @@ def hidden_mass(found: Row) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
     if not (hides(share, found.visible, found.effective_rewards * found.ess_ratio) or share > MOSTLY_HIDDEN):
         return None
-    never = f" ({percent(found.unsupported, 1)} never)" if found.unsupported > 0.0005 else ""
+    never = f" ({percent(found.unsupported)} is never shown)" if found.unsupported > 0.0005 else ""
     further = "" if found.kind.bound else ", or " + _clip(found)
     items = ", use an item-level estimator" if items_help(found.slots, found.kind.weighs) else ""
     return Statement.of(
         "serious" if share > MOSTLY_HIDDEN else "warning",
-        f"{percent(share, 1)} of the target policy's probability is on slates or items so rare under the logging "
-        f"policy that a log of {found.estimate.n:,} impressions is expected to contain fewer than five rows with any "
-        f"of them{never}: value and interval are likely too low.",
+        f"{percent(share)} of what the target shows is almost absent from this log{never}: the logging policy shows it "
+        f"so rarely that fewer than five of {found.estimate.n:,} impressions are expected to have any of it. Value and "
+        "interval are likely too low.",
         f"Log more, {CLOSER}{items}" + further + ".",
         missing=share,
     )
@@ -245,8 +245,8 @@ def double_subsampling(found: Row | LogEvidence | LawEvidence) -> Statement | No
     if odd is None or not sampled_twice(odd):
         return None
     return serious(
-        f"{odd.name} is {odd.mean.value:.3g}, and sub-sampling weights the rows by a factor of {odd.factor:.3g}: the "
-        "propensities already contain that factor.",
+        f"{odd.name} is {rough(odd.mean.value)}, and sub-sampling weights the rows by a factor of {rough(odd.factor)}: "
+        "the propensities already contain that factor.",
         "Correct for the sub-sampling only once: remove the factor from the propensities, or do not give `inclusion`.",
     )
 

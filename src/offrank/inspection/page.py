@@ -103,7 +103,7 @@ def _direction(seen: Inspection) -> Iterator[str]:
     """Say of a score that did not draw the log that its direction is not known, and how to turn it round."""
     for name, share in seen.against_clicks.items():
         pairs = "of a clicked and an unclicked item of one slate the clicked one has the higher number in only"
-        yield f"Clicks speak against high {quote(name)}: {pairs} {percent(share, 0)} of the pairs."
+        yield f"Clicks speak against high {quote(name)}: {pairs} {percent(share)} of the pairs."
     if seen.next is not None and seen.next.turned:
         turned = Option("target", seen.next.turned)
         yield Wording("The log does not show whether high scores are good; if low ones are, use {}.", turned)
@@ -233,7 +233,7 @@ def _of_arms(found: Inspection) -> Iterator[str]:
     """Say what served each arm, and what compares them."""
     by, fits = found.logging, "the slates fit" if found.arms_draw else "every slate is sorted by"
     for value, ranker in by.arms.items():
-        yield f"{by.column} = {value} ({percent(by.shares[value], 0)} of the impressions): {fits} {ranker}."
+        yield f"{by.column} = {value} ({percent(by.shares[value])} of the impressions): {fits} {ranker}."
     if by.unit:
         yield f"All rows of a {by.unit} have the same {by.column}."
     yield (
@@ -284,7 +284,7 @@ def _sizes(found: Inspection) -> Iterator[Item]:
     for name, effect in overview.effects.items():
         if effect is not None:
             yield Item(f"by {name}: design effect of the mean reward {_number(effect)}", status="dependence")
-    copies = f"at least {percent(found.copies, 0)} of the rows" if found.copies else "none found"
+    copies = f"at least {percent(found.copies)} of the rows" if found.copies else "none found"
     yield Item(copies, status="duplicates")
     if found.checksums is False:
         yield Item("none: a damaged number would go unnoticed (`offrank convert`)", status="checksums")
@@ -332,7 +332,7 @@ def _use(column: LogColumn, seen: Inspection) -> str:
     """Say what a column is read as."""
     ties = seen.ties.get(column.name) if column.use == "score" else None
     said = {"group": "not read" if column.like else "to group by", "": "not read", **_APART}
-    return f"score, ties in {percent(ties, 1)} of the rows" if ties else said.get(column.use, column.use)
+    return f"score, ties in {percent(ties)} of the rows" if ties else said.get(column.use, column.use)
 
 
 def _remarks(seen: Inspection) -> Iterator[str]:
@@ -370,7 +370,7 @@ def _laws(found: Inspection) -> Iterator[Item]:
     if not any(one.fits for one in found.drawn):
         yield Item("None of the policies that were tried fits this log.")
     if queries := found.overview.distinct.get("query"):
-        rows = f"{_number(found.rows / queries)} rows per query; it agrees with the log by construction"
+        rows = f"{_number(found.rows / queries)} rows per query; counts always fit the log that they are from"
         yield Item(_said("counted(by=query)", rows), status="counted")
     for caution in found.about:
         yield Item(caution.text, status=caution.severity)
@@ -386,5 +386,5 @@ def _agreement(found: Inspection) -> str:
     law = next(one.policy for one in found.drawn if one.fits)
     apart = found.agreement.share_apart
     if apart > 1 / 2:
-        return f"they differ from those of {law!r} in {percent(apart, 0)} of the rows"
-    return f"they match those of {law!r}" + (f", except in {percent(apart, 0)} of the rows" if apart else "")
+        return f"they differ from those of {law!r} in {percent(apart)} of the rows"
+    return f"they match those of {law!r}" + (f", except in {percent(apart)} of the rows" if apart else "")

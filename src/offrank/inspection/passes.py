@@ -314,7 +314,7 @@ def _by_value(
         if bucket not in (None, _NULL) and not fits and shares[bucket] < _MINORITY:
             value = bucket if "int" in kind or "bool" in kind else repr(bucket)
             only = f"{name if name.isidentifier() else json.dumps(name)} = {value}"
-            why = f"{found.why}; rows with {name} = {bucket} ({percent(shares[bucket], 0)}) fit `uniform`"
+            why = f"{found.why}; rows with {name} = {bucket} ({percent(shares[bucket])}) fit `uniform`"
             return replace(found, bucket=only, why=why)
     return found
 

@@ -1,4 +1,4 @@
-"""Formatting of numbers and names for readers: every number is rounded to the precision of its standard error."""
+"""Formatting of numbers and names for readers: every number is rounded to the precision of its error."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ MISSING = "-"
 _WIDEST = 1e9
 _FINEST = 9
 """Numbers from `_WIDEST` on, and those that need more decimals, are written in powers of ten."""
+_HALF = 3
+"""Half an interval is at least this many units of the last digit, and less than ten times as many."""
+_SKEWED = 20
+"""Half an interval over twice its shorter side, at most: beyond, the value stands at its end."""
+_NOISE = 1e-9
+"""An error that is smaller relative to its value, or a distance relative to its error, is of rounding."""
 _MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
 _TOGETHER = re.compile(
     r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)(?!\d{4}-\d)|(?<=\u00b1) (?=\d)"
@@ -68,42 +74,58 @@ class Span:
             return self.error
         return (self.high - self.low) / 4
 
-    @property
-    def places(self) -> int:
-        """Return the number of decimals."""
-        return decimals(self.value, self.scale)
+    def parts(self, signed: bool = False, border: float = 0.0, other: float | None = None) -> tuple[str, str]:
+        """Format the value and the ends, as "0.41" and "0.40 to 0.42".
 
-    def parts(self, signed: bool = False) -> tuple[str, str]:
-        """Format the value and the ends, as "0.412" and "0.405 to 0.419"."""
-        places = self.places
-        value, *ends = (number(one, places, signed) for one in (self.value, self.low, self.high))
-        return value, MISSING if MISSING in ends else " to ".join(ends)
+        border: what the ends are compared with; an end that differs from it is never written like it. other: a number
+        to format instead of the value, such as the truth, which is compared with the ends.
+        """
+        value, low, high, half = self.value, self.low, self.high, None
+        if low is not None and high is not None:
+            half, short = (high - low) / 2, 0.0 if value is None else 2 * min(abs(value - low), abs(high - value))
+            half = short if half / _SKEWED < short < half else half
+        elif (end := high if low is None else low) is not None and value is not None:
+            half = abs(value - end)
+        elif self.error is not None:
+            half = 2 * self.error
+        places, texts, first = decimals(value, half), [], (value, 0.0)
+        if other is not None:
+            known = [end for end in (low, high) if end is not None]
+            first = other, min(known, key=lambda end: abs(end - other), default=0.0)
+        for one, edge in (first, (low, border), (high, border)):
+            away, finer = 0.0 if one is None else abs(one - edge), places
+            if away > _NOISE * (half or 0.0) and number(one, places) == number(edge, places):
+                finer = max(places, -math.floor(math.log10(float(f"{away:.0e}"))))
+            texts.append(number(one, finer, signed) if one else MISSING if one is None else "0")
+        return texts[0], MISSING if MISSING in texts[1:] else " to ".join(texts[1:])
 
     def number(self, signed: bool = False) -> str:
         """Format the value."""
-        return number(self.value, self.places, signed)
+        return self.parts(signed)[0]
 
     def interval(self, signed: bool = False) -> str:
-        """Format the ends, as "0.405 to 0.419"."""
+        """Format the ends, as "0.40 to 0.42"."""
         return self.parts(signed)[1]
 
-    def text(self, signed: bool = False) -> str:
-        """Format the value with its interval."""
-        value, ends = self.parts(signed)
-        return value if ends == MISSING else f"{value} ({ends})"
+    def text(self, signed: bool = False, border: float = 0.0) -> str:
+        """Format the value with its interval; alone if it is given, not learnt."""
+        value, ends = self.parts(signed, border)
+        low, high = self.low, self.high
+        given = low is not None and high is not None and high - low <= 1e-6 * abs(self.value or 0.0)
+        return value if given or ends == MISSING else f"{value} ({ends})"
 
-    def percents(self, signed: bool = True) -> tuple[str, str]:
-        """Format a share and its ends as percentages, as "+2.41 %" and "+1.02 % to +3.79 %"."""
-        value, low, high, error = (
-            None if one is None else 100 * one for one in (self.value, self.low, self.high, self.scale)
+    def percents(self, signed: bool = True, border: float = 0.0) -> tuple[str, str]:
+        """Format a share and its ends as percentages, as "+2.4 %" and "+1.0 % to +3.8 %". border: a share."""
+        each = (None if one is None else 100 * one for one in (self.value, self.low, self.high, self.error))
+        value, ends = Span(*each).parts(signed, 100 * border)
+        return (MISSING if value == MISSING else f"{value} %"), MISSING if ends == MISSING else (
+            " to ".join(f"{end} %" for end in ends.split(" to "))
         )
-        places = decimals(value, error)
-        of_value, *ends = (f"{number(one, places, signed)} %" for one in (value, low, high))
-        return MISSING if value is None else of_value, MISSING if None in (low, high) else " to ".join(ends)
 
     def share(self) -> str:
         """Format a relative change with its interval; empty if there is none."""
-        return "" if self.value is None else "{} ({})".format(*self.percents())
+        value, ends = self.percents()
+        return "" if value == MISSING else value if ends == MISSING else f"{value} ({ends})"
 
 
 def finite(value: float | None) -> float | None:
@@ -116,19 +138,22 @@ def nine_digits(value: float) -> float:
     return float(f"{value:.8e}") if math.isfinite(value) else value
 
 
-def decimals(value: float | None, error: float | None) -> int:
-    """Return the number of decimals for a value with this standard error; negative above the decimal point.
+def decimals(value: float | None, half: float | None, least: int = _HALF) -> int:
+    """Return the number of decimals for a value with half of its interval; negative above the decimal point.
 
-    Three significant digits of the error, at most seven of the value, and never so few that a nonzero value
-    reads as zero. Without an error: three significant digits of the value. Nothing else counts, such as the other
-    rows of a plot or a table: a number reads the same wherever it stands, and never has more digits than it is
-    known to.
+    Two significant digits of half the interval below 30, as in 0.187 (0.170 to 0.214), one from there, as in 0.81
+    (0.77 to 0.86): the ends then differ by 6 to 60 units of the last digit. Nothing is rounded to tens. Without an
+    interval: three significant digits of the value, and no decimals of a whole number. Nothing else counts, such as
+    the other rows of a plot or a table: a number reads the same wherever it stands.
+
+    least: how many units of the last digit half the interval has at least: 10 for two digits of an error, always.
     """
-    size = _exponent(value)
-    if error is None or not math.isfinite(error) or error <= 0:
-        return 2 - size
-    wanted = 2 - _exponent(float(f"{error:.2e}"))  # an error of 0.00999999 has the decimals of 0.01
-    return max(min(wanted, 6 - size), -size) if value else wanted
+    if half is None or not math.isfinite(half) or half <= _NOISE * abs(value or 0.0):
+        if not value or not math.isfinite(value) or float(f"{value:.12e}").is_integer():
+            return 0
+        return max(0, 2 - math.floor(math.log10(abs(value))))
+    places = -math.floor(math.log10(float(f"{half / least:.2e}")))  # a half of 0.0299999 has the decimals of 0.03
+    return 0 if places == -1 else places
 
 
 def number(value: float | None, places: int | None = None, signed: bool = False) -> str:
@@ -143,33 +168,40 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
     sign = "+" if signed else ""
     if abs(value) >= _WIDEST or places > _FINEST:
         return f"{value:{sign}.{min(6, max(0, places + _exponent(value)))}e}" if value else "0"
-    text = f"{value:{sign},.{max(0, places)}f}"
+    text = f"{round(value, min(0, places)) if places < 0 else value:{sign},.{max(0, places)}f}"
     return text.lstrip("-+") if float(text.replace(",", "")) == 0 else text
 
 
 def with_half(found: Between, signed: bool = False) -> str:
-    """`1.2342 ± 0.0021`, rounded to the precision of the error."""
+    """`1.2342 ± 0.0021`: two significant digits of half the interval."""
     if not math.isfinite(found.value):
         return "-inf" if found.value < 0 else MISSING
-    half, span = (found.high - found.low) / 2, Span.of(found)
-    text = span.number(signed)
-    return f"{text} ± {number(half, span.places)}" if math.isfinite(half) else text
+    half = (found.high - found.low) / 2
+    return " ± ".join(with_error(found.value, half, signed)) if math.isfinite(half) else Span.of(found).number(signed)
 
 
 def with_error(value: float, error: float, signed: bool = False) -> tuple[str, str]:
-    """Format a value and its standard error, with the same number of decimals."""
-    places = decimals(value, error)
+    """Format a value and its error: with two significant digits of the error."""
+    places = decimals(value, error, 10)
     return number(value, places, signed), number(error, places)
 
 
-def with_ends(found: Between) -> str:
-    """`0.803 (0.799 to 0.806)`; the value alone if it is given, not learnt."""
-    if not math.isfinite(found.high - found.low) or found.high - found.low <= 1e-6 * abs(found.value):
-        return f"{found.value:.4g}"
-    error = found.standard_error if math.isfinite(found.standard_error) else (found.high - found.low) / 4
-    places = decimals(found.value, error)
-    value, low, high = (number(one, places) for one in (found.value, found.low, found.high))
-    return f"{value} ({low} to {high})"
+def between(lower: object, upper: object, signed: bool = False) -> tuple[str, str, str]:
+    """Format two bounds, each by its own interval, and the interval around both."""
+    (low, left), (high, right) = (Span.of(one).parts(signed) for one in (lower, upper))
+    return low, high, f"{left.split(' to ')[0]} to {right.split(' to ')[-1]}"
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Format two numbers, of two digits at least, so that their difference can be read: as "0.313" and "0.309"."""
+    places = decimals(one, abs(one - other))
+    first, second = (number(each, max(places, 1 - _exponent(each)) if each else 0) for each in (one, other))
+    return first, second
+
+
+def rough(value: float) -> str:
+    """Format a number whose error is unknown: at most three significant digits, as "1,230" or "0.5"."""
+    return f"{float(f'{value:.3g}'):,.15g}"
 
 
 def count(value: float | None) -> str:
@@ -183,13 +215,19 @@ def percent(share: float | None, places: int | None = None, signed: bool = False
     """Format a share as a percentage, "27 %": with two significant digits, or this many decimals."""
     if share is None:
         return MISSING
-    value = 100 * share
+    value = float(f"{100 * share:.12e}")
     if places is not None:
         return f"{value:{'+' if signed else ''}.{places}f} %"
-    if value != 0 and abs(value) < 0.01 and not signed:
+    if value.is_integer():
+        return f"{number(value, 0, signed)} %"
+    if abs(value) < 0.01 and not signed:
         return "< 0.01 %"
-    rounded = float(f"{value:.1e}")
-    return f"{number(value, min(4, max(0, 1 - _exponent(rounded))), signed)} %"
+    if 99.99 < value < 100 and not signed:
+        return "> 99.99 %"
+    wanted = 1 - _exponent(float(f"{value:.1e}"))
+    if 99 < value < 100:
+        wanted = -_exponent(float(f"{100 - value:.0e}"))  # what is not all is not written like it
+    return f"{number(value, min(4, max(0, wanted)), signed)} %"
 
 
 def together(text: str, joint: str = "\u00a0") -> str:
@@ -258,9 +296,9 @@ def _take(name: str, columns: int) -> str:
 
 
 def cell(value: Any) -> str:
-    """Format a cell: four significant digits, a dash for a missing value."""
+    """Format a cell: three significant digits, a dash for a missing value."""
     if value is None:
         return "\u2013"
     if isinstance(value, float):
-        return typographic(f"{value:,.4g}")
+        return typographic(number(value))
     return f"{value:,}" if isinstance(value, int) else typographic(printable(value))

@@ -13,7 +13,7 @@ from ..clicks.evaluation import QUANTITIES, Evaluations, Predictor
 from ..clicks.fitted import Fitted
 from ..clicks.summary import log_findings
 from ..language import formatting
-from ..language.formatting import MISSING, Span, number, with_ends, with_half
+from ..language.formatting import MISSING, Span, with_half
 from ..log.batch import Floats
 from ..report.charts import Chart, Series
 from ..report.document import Answer, Cell, Document, Figures, Section
@@ -49,7 +49,7 @@ def ends(found: Interval, signed: bool = False) -> str:
     """Format the ends of an interval; an infinite end is open."""
     span = Span.of(found)
     if math.isinf(found.high):
-        return f"{number(found.low, span.places, signed)} or more" if found.low > 0 else "not identified"
+        return f"{span.parts(signed, other=found.low)[0]} or more" if found.low > 0 else "not identified"
     return span.interval(signed)
 
 
@@ -225,7 +225,8 @@ def _at_rank(curve: Numbers, rank: int) -> Cell:
     if rank >= len(curve) or not math.isfinite(curve[rank].value):
         return None
     one = curve[rank]
-    return f"{Span.of(one).number()} ({ends(one)})" if math.isinf(one.high) else with_ends(one)
+    span = Span.of(one)
+    return f"{span.number()} ({ends(one)})" if math.isinf(one.high) else span.text()
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from ..clicks.summary import log_findings
 from ..errors import UsageError
 from ..frames import plain
 from ..language import formatting
-from ..language.formatting import Span, with_ends
+from ..language.formatting import Span
 from ..log.batch import Floats
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.facts import again
 from ..report.printable import Delivered
-from ..sums.estimate import Caution, Interval
+from ..sums.estimate import Caution
 from . import click_pages
 
 _CURVE_HEADER = ("rank", "examination", "interval", "documents", "clicks")
@@ -240,11 +240,10 @@ class ClickJudgements(Delivered):
 
     @staticmethod
     def _row(row: Mapping[str, Any]) -> tuple[Cell, ...]:
-        low, high = (np.nan if row[end] is None else row[end] for end in ("low", "high"))
         shown = "" if row["sessions"] is None else f"{row['sessions']:,.0f}"
         certain = "" if row["certainty"] is None else formatting.percent(row["certainty"])
         query = "" if row["query"] is None else str(row["query"])
-        relevance = with_ends(Interval(row["relevance"], low, high, np.nan))
+        relevance = Span(row["relevance"], row["low"], row["high"]).text()
         return query, str(row["item"]), relevance, shown, str(row["grade"]), certain
 
 

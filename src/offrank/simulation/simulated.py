@@ -115,7 +115,7 @@ def notes_on(world: JudgedWorld) -> tuple[str, ...]:
         unseen = float((user.documents.codes(world.contexts()) == UNSEEN).mean())
         if unseen:
             found.append(
-                f"{percent(unseen, 1)} of the documents are unknown to the model, which clicks on them according to "
+                f"{percent(unseen)} of the documents are unknown to the model, which clicks on them according to "
                 "its prior"
             )
     elif most < highest:

@@ -101,7 +101,7 @@ def evaluate(
     Examples:
         >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "snips")
         >>> print(result.verdict)
-        better: top(new_score) +31.78 % (+24.15 % to +39.63 %), 0.8187 (0.7594 to 0.8777) as logged, by snips; ...
+        better: top(new_score) +32 % (+24 % to +40 %), 0.82 (0.76 to 0.88) as logged, by snips; ...
     """
     asked = question.Question(
         log=log,

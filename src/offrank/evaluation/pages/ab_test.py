@@ -19,6 +19,9 @@ IF_LISTS_ALONE = f"{COMBINED}, if only the lists differ"
 """The row that rests on the assumption that the arms differ in nothing else, such as speed."""
 
 
+_NO_HISTORY = f"`{BY_HISTORY}` could not sharpen the answer by past clicks: {{}}."
+
+
 def ab_test_sections(
     found: ABTest | None, about_log: Sequence[Caution] = (), by: str | None = None
 ) -> Iterator[Section]:
@@ -37,9 +40,9 @@ def ab_test_sections(
     ]
     header = (found.column, "impressions", "share", "mean", "interval")
     arms = Figures("", header, tuple(cells), extra=((2,),))
-    said = [] if found.left_out is None else [f"The step `{BY_HISTORY}` is left out: {found.left_out}."]
+    said = [] if found.left_out is None else [_NO_HISTORY.format(found.left_out)]
     if by is not None and any(one.estimator == BY_HISTORY for each in found.compared for one in each.steps):
-        said.append(f"In groups of `{by}`, the step `{BY_HISTORY}` is left out: one model of clicks serves all groups.")
+        said.append(f"Groups of `{by}` have no step `{BY_HISTORY}`: one model of clicks serves all of them.")
     unfit = [one.code for one in about_log if one.severity == "serious" and one not in of_rows(about_log)]
     if unfit:
         why = listing([quote(code) for code in unfit])
@@ -51,7 +54,7 @@ def ab_test_sections(
 
 def credit_sections(found: Credit | None, left_out: str | None) -> Iterator[Section]:
     """Yield the credit of merged rankings; nothing for another log. left_out: why `history` is, where it is."""
-    tables, said = [], [] if left_out is None else [f"The estimate `{BY_HISTORY}` is left out: {left_out}."]
+    tables, said = [], [] if left_out is None else [_NO_HISTORY.format(left_out)]
     if found is not None:
         sides, unit = (found.first, found.second), f"{found.unit}s"
         said.append(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...bounds.ends import Bounds
 from ...errors import NoOverlapError
-from ...language.formatting import Span, count, finite, number, percent, plural, quote
+from ...language.formatting import Span, between, count, finite, number, percent, plural, quote
 from ...report.document import Cell, Codes, Figures, Section, worst
 from ...report.facts import refusal
 from ...report.plots import Forest, ForestRow
@@ -200,10 +200,10 @@ def _cells(one: Found, label: str, truth: float | None) -> tuple[Cell, ...]:
         *span.parts(),
         *change.parts(signed=True),
         count(finite(one.ess)),
-        mean_weight_span(one).parts()[0],
+        mean_weight_span(one).number(),
         percent(finite(one.max_weight_share)),
         number(finite(one.tail_index), 2),
-        "" if truth is None else replace(span, value=truth).number(),
+        "" if truth is None else span.parts(other=truth)[0],
         see,
     )
 
@@ -241,6 +241,5 @@ def _both_ends(group: str, bounds: Bounds) -> tuple[Cell, ...]:
     cells: list[Cell] = [group]
     pairs = ((bounds.lower, bounds.upper), (bounds.difference_lower, bounds.difference_upper))
     for signed, (lower, upper) in enumerate(pairs):
-        spans = [Span.of(replace(lower, value=one.value, high=upper.high)) for one in (lower, upper)]
-        cells += [one.number(bool(signed)) for one in spans] + [spans[0].interval(bool(signed))]
+        cells += between(lower, upper, bool(signed))
     return (*cells, percent(bounds.shown), bounds.decision)

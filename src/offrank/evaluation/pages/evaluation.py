@@ -156,7 +156,7 @@ def _checks(checks: Sequence[Check], folded: bool) -> Section:
     """List the checks and their results."""
     items = []
     for check in sorted(checks, key=lambda one: _ORDER.index(one.status)):
-        title = check.title + ("" if check.value is None else f": {Span.of(check).text()}")
+        title = check.title + ("" if check.value is None else f": {Span.of(check).text(border=check.expected or 0.0)}")
         title += "" if check.expected is None else f", expected {check.expected:g}"
         more = "" if check.status == "ok" and check.value is not None else check.message
         remedy = "" if check.status in ("ok", "skipped") else check.remedy

@@ -10,10 +10,10 @@ from ...bounds.ends import Bounds
 from ...findings.reasons import MOST_ASSUMPTIONS, Reason, first_words
 from ...findings.verdict import ASSUMED, EXPLAINED, Decision, Trust, Verdict
 from ...language.assumptions import GRADES_ALIKE, as_model, in_words
-from ...language.formatting import Span, count, listing, number, percent, plural, quote
+from ...language.formatting import Span, between, count, listing, percent, plural, quote, rough
 from ...language.registry import Later
 from ...report.document import Answer
-from ...sums.estimate import Estimate, Interval
+from ...sums.estimate import Estimate
 from ...wording import joined
 from ..ab_test import COMBINED
 from ..differences import Difference
@@ -70,21 +70,14 @@ def _between_ends(found: ResultData, bounds: Bounds) -> Answer:
     about, part, compares = found.metadata, bounds.part, found.metadata.kind == "compare"
     target, against = quote(part.target), _named(found, part.against)
     unit = about.unit or "clicks per impression"
-    low, high, ends = _ends(bounds.lower, bounds.upper)
-    less, more, around = _ends(bounds.difference_lower, bounds.difference_upper, signed=True)
+    low, high, ends = between(bounds.lower, bounds.upper)
+    less, more, around = between(bounds.difference_lower, bounds.difference_upper, signed=True)
     text = f"**{DECISIONS[bounds.decision]}.** {target} minus {against} is between **{less} and {more}** {unit} "
     text += f"({100 * about.confidence:g} % interval {around}), assuming {bounds.assumes_in_words}."
     aside = f"{TRUST[bounds.trust]}: the log contains the reward of {percent(bounds.shown)} of what {target} shows. "
     aside += f"As logged, {target} alone would have earned between {low} and {high} ({ends})."
     subject = f"{target} minus {against}" if compares else target
     return Answer(text, aside, SEVERITY_OF[bounds.trust], (), subject, bounds.decision)
-
-
-def _ends(lower: Interval, upper: Interval, signed: bool = False) -> tuple[str, str, str]:
-    """Format both ends, and the interval around them."""
-    span = Interval(lower.value, lower.low, upper.high, 0.0)
-    (low, ends), (high, _) = (_in_words(replace(span, value=one.value), signed) for one in (lower, upper))
-    return low, high, ends
 
 
 def _headline(verdict: Verdict) -> str:
@@ -101,7 +94,7 @@ def _headline(verdict: Verdict) -> str:
     if verdict.relative is not None:
         value, ends = Span.of(verdict.relative).percents()
     else:
-        value, ends = _in_words(verdict.difference, signed=True)
+        value, ends = Span.of(verdict.difference).parts(signed=True)
     if any(one.code == EXPLAINED for one in verdict.reasons):
         return f"**{said}:** a known error could explain {value} ({ends}){given}."
     return f"**{said}: {value}** ({ends}){given}."
@@ -135,7 +128,7 @@ def _compared(found: ResultData, compared: Difference) -> Answer:
     if not verdict.usable:
         text = f"**Unknown.** This log cannot say which of {listing(names)} would have earned more."
         return Answer(text, "", severity, reasons, f"{names[0]} minus {names[1]}", "unknown")
-    value, ends = _in_words(verdict.difference, signed=True)
+    value, ends = Span.of(verdict.difference).parts(signed=True)
     text = f"{_headline(verdict)} {names[0]} minus {names[1]} is {value} ({ends}) {about.unit or 'per impression'}."
     text += _of_means(found, compared) + _more_rows(compared.rows_needed)
     aside, several = _source(verdict), len(found.comparisons)
@@ -151,11 +144,11 @@ def _of_means(found: ResultData, compared: Difference) -> str:
         return ""
     for one in found.metadata.ab_test.compared:
         if (one.target, one.against) == (compared.target, compared.against):
-            value, ends = _in_words(one.means, signed=True)
+            value, ends = Span.of(one.means).parts(signed=True)
             told = f" The difference of means alone is {value} ({ends})"
             if one.lists_alone is None:
                 return f"{told}."
-            value, ends = _in_words(one.lists_alone, signed=True)
+            value, ends = Span.of(one.lists_alone).parts(signed=True)
             return f"{told}; if the arms differ only in the lists that they show, it is {value} ({ends})."
     return ""
 
@@ -197,16 +190,9 @@ def reason(found: Reason) -> str:
 
 def _amount(found: ResultData, earned: object) -> str:
     unit, confidence = found.metadata.unit or "clicks per impression", found.metadata.confidence
-    value, ends = _in_words(earned)
+    value, ends = Span.of(earned).parts()
     kind = "interval at every look" if found.metadata.anytime else "interval"
     return f"**{value}** {unit} ({100 * confidence:g} % {kind} {ends})"
-
-
-def _in_words(found: object, signed: bool = False) -> tuple[str, str]:
-    """Format a value and its interval; an end that is 0 is written as such."""
-    span = Span.of(found)
-    ends = ["0" if end == 0 else number(end, span.places, signed) for end in (span.low, span.high)]
-    return span.number(signed), " to ".join(ends)
 
 
 def _against(verdict: Verdict) -> str:
@@ -214,10 +200,10 @@ def _against(verdict: Verdict) -> str:
     difference = Span.of(verdict.difference)
     if difference.value is None or verdict.logged is None:
         return "."
-    earned = "; the logged ranking earned {} ({})".format(*_in_words(verdict.logged))
+    earned = f"; the logged ranking earned {Span.of(verdict.logged).text()}"
     if difference.low == difference.high == 0:
         return f"{earned}: **the same**, impression by impression."
-    value, between = _in_words(verdict.difference, signed=True)
+    value, between = Span.of(verdict.difference).parts(signed=True)
     if verdict.decision not in ("better", "worse"):
         return f"{earned}: a difference of {value} ({between}).{_power(verdict.detectable)}"
     side = "more" if difference.value > 0 else "less"
@@ -225,8 +211,9 @@ def _against(verdict: Verdict) -> str:
 
 
 def _power(least: float | None) -> str:
-    said = f" The smallest difference that such a log detects with a power of 80 % is {number(least)}."
-    return "" if least is None else said
+    if least is None:
+        return ""
+    return f" The smallest difference that such a log detects with a power of 80 % is {rough(least)}."
 
 
 def _source(verdict: Verdict) -> str:
@@ -246,7 +233,7 @@ def _truth(verdict: Verdict, truth: float | None) -> str:
     if truth is None or verdict.value is None:
         return ""
     inside = "inside" if verdict.value.low <= truth <= verdict.value.high else "outside"
-    exactly = number(truth, Span.of(verdict.value).places)
+    exactly = Span.of(verdict.value).parts(other=truth)[0]
     return f" In this simulated world the truth is known: {exactly}, {inside} the interval."
 
 

@@ -34,7 +34,7 @@ def _change(one: Guarded) -> str:
         why = "no number of it is to be used" if one.trust == "none" else "its mean is not clearly above 0"
         return f"{outcome}: {why}, so that this log cannot pass it."
     span = Span.of(one.change)
-    value, ends = span.percents() if one.guardrail.share else (span.number(signed=True), span.interval(signed=True))
+    value, ends = (span.percents if one.guardrail.share else span.parts)(True, one.guardrail.bound)
     more = "" if one.state != "not shown" else ": a log of more rows may tell"
     return f"{outcome} changes by {value} ({ends}){more}."
 
