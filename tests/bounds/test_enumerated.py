@@ -165,7 +165,7 @@ def test_printed_by_compare(tmp_path: Any) -> None:
     how = ["--bounds", "--reward-range", "0,1", "--json", str(tmp_path / "out.json")]
     found = call("compare", str(path), "--target", "a=top(new)", "--target", "b=top(other)", *how)
     said = " ".join(found.output.split())
-    assert "Unknown. b minus a is between 0 and +0.5 per impression" in said
+    assert "Unknown. b minus a is between 0 and +0.50 per impression" in said
     assert "assuming that rows of one query are alike and a slate earns from 0 to 1." in said
     assert "b alone would have earned between " in said
     (saved,) = json.loads((tmp_path / "out.json").read_text())["bounds"]

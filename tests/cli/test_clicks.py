@@ -79,11 +79,11 @@ def test_python_prints_what_the_command_prints(folder: Path, tmp_path: Path) -> 
     result = offrank.evaluate_clicks(folder / "test.parquet", models)
     found = result.here
     printed = call("clicks", "evaluate", folder / "test.parquet", *(f"--model={folder / name}.json" for name in models))
-    assert f"{found['dbn'].perplexity.value:.5f}" in printed.output
+    assert f"{found['dbn'].perplexity.value:.3f}" in printed.output
     assert repr(found) == "Evaluations(dbn, gctr)"
     value = found["dbn"].perplexity.value
-    assert f"{value:.5f}" in repr(found["dbn"])
-    assert f"{value:.5f}" in str(result)
+    assert f"{value:.3f}" in repr(found["dbn"])
+    assert f"{value:.3f}" in str(result)
 
 
 def test_a_harvested_curve_goes_where_a_curve_goes(folder: Path, tmp_path: Path) -> None:

@@ -320,7 +320,7 @@ def test_judgements_of_elsewhere_are_told() -> None:
 @pytest.mark.parametrize(
     ("known", "words"),
     [
-        ({"part": 0.4}, "by their grades these items have 40 % of the value."),
+        ({"part": 0.4}, "and 40 % of the value rests on the grades of these items."),
         ({"differs": 1, "less": 0.23}, "more than was logged unless never logged items of a grade earn 23 % less."),
         ({"differs": -1, "less": -0.23}, "less than was logged unless never logged items of a grade earn 23 % more."),
         ({"differs": 1}, "more than was logged even if they earn nothing."),

@@ -168,7 +168,7 @@ def test_it_bounds_what_corrects_a_model(name: str) -> None:
     [said] = [caution.message for caution in judged(removed)[repr(removed)].warnings if caution.code == "clipped"]
     done = {"clip": "Clipping", "switch": "Switching", "shrink": "Shrinking"}[name]
     assert re.fullmatch(
-        rf"{done} removed \d+ % of the weight, so the estimate relies on the model's prediction there\.", said
+        rf"{done} removed (\d\.)?\d+ % of the weight, so the estimate relies on the model's prediction there\.", said
     )
 
 

@@ -83,7 +83,9 @@ def test_the_ends_have_the_decimals_of_the_value() -> None:
         (Span(0.00035, 0.00021, 0.00655), "0.00035 (0.00021 to 0.00655)"),
         (Span(0.80, 0.80, 0.86), "0.80 (0.80 to 0.86)"),  # widened from one side: 0.03
         (Span(0.1, 1e-12, 0.21), "0.10 (0.00 to 0.21)"),  # which is rounding
-        (Span(0.0004, -0.8, 0.8), "0.0004 (-0.8 to 0.8)"),
+        (Span(0.0004, -0.8, 0.8), "0.0 (-0.8 to 0.8)"),  # on neither side of 0
+        (Span(0.0004, 0.0003, 0.8), "0.0004 (0.0003 to 0.8)"),
+        (Span(0.0004, None, None, 0.4), "0.0004"),
         (Span(-0.1, -0.21, -0.0004), "-0.10 (-0.21 to -0.0004)"),
         (Span(0.5, 0.5, 0.5, 0.0), "0.500"),
         (Span(5.0, 5.0, 5.0, 0.0), "5"),
@@ -121,6 +123,8 @@ def test_a_relative_change_has_the_decimals_of_its_own_error() -> None:
 def test_each_bound_has_the_digits_of_its_own_interval() -> None:
     lower, upper = Interval(0.32167, 0.09534, 0.58662, 0.126), Interval(2.82167, 2.81, 2.8335, 0.006)
     assert between(lower, upper) == ("0.32", "2.822", "0.10 to 2.833")
+    vague = Interval(0.5, -3.5, 4.0, 2.0)
+    assert between(Interval(0.0, 0.0, 0.0, 0.0), vague, signed=True) == ("0", "+0.50", "0 to +4")
     assert between(lower, upper, signed=True) == ("+0.32", "+2.822", "+0.10 to +2.833")
 
 

@@ -61,7 +61,7 @@ def test_an_outcome_that_moves_is_said_with_its_place(rate: np.ndarray, place: s
     clicks = np.concatenate(table["clicks"].to_numpy())
     inside = (np.arange(ROWS) >= 64 * round(ends[0] * 125)) & (np.arange(ROWS) < 64 * round(ends[1] * 125))
     told = [float(one) for one in re.findall(r"([\d.]+) (?:per impression|in the rest)", said.message)]
-    assert told == pytest.approx([clicks[inside].mean(), clicks[~inside].mean()], rel=1e-3)
+    assert told == [float(f"{one:.2g}") for one in (clicks[inside].mean(), clicks[~inside].mean())]
 
 
 def test_nothing_is_said_of_logs_without_an_order() -> None:
@@ -137,7 +137,7 @@ def test_a_ramped_test_gives_no_number_and_tells_the_difference_within_times() -
         within = np.nansum(weight * (y[0] / n[0] - y[1] / n[1])) / weight.sum()
     pooled = reward[b].mean() - reward[~b].mean()
     told = [float(one) for one in re.findall(r"[+-]\d\.\d+", found["shares-moved"].message)]
-    assert told[:2] == pytest.approx([pooled, within], abs=6e-4)
+    assert told[:2] == [round(pooled, 2), round(within, 2)]
     assert told[2] < within < told[3]
 
 
@@ -203,7 +203,7 @@ def test_an_arm_that_loses_clicks_is_found_where_both_show_the_same() -> None:
     means = [reward[same & arm].mean() for arm in (~b, b)]
     message = found["unlike-arms"].message
     assert f"In {int(same.sum()):,} impressions" in message
-    assert [float(one) for one in re.findall(r"(0\.\d+) in (?:arm )?`[AB]`", message)] == pytest.approx(means, rel=1e-3)
+    assert re.findall(r"(0\.\d+) in (?:arm )?`[AB]`", message) == [f"{one:.2f}" for one in means]
 
 
 USER = np.arange(ROWS) // 10
@@ -218,4 +218,4 @@ def test_users_in_both_arms_are_counted(arm: np.ndarray | None, severity: str | 
     assert (said and said.severity) == severity
     assert verdict.trust == ("with care" if severity == "warning" else "sound")
     if severity == "warning":
-        assert "`user` with several rows, 5.0 % are in more than one arm of `arm`" in said.message
+        assert "`user` with several rows, 5 % are in more than one arm of `arm`" in said.message

@@ -240,7 +240,7 @@ def test_comparisons_hold_together() -> None:
     assert (row["estimator"], row["rows_needed"]) == ("snips", None)
     told = str(result)
     assert (
-        "Winner: b. It earns more than each of the others. Better: +1.078 % (+0.721 % to +1.466 %). b minus a is +0.006"
+        "Winner: b. It earns more than each of the others. Better: +1.1 % (+0.7 % to +1.5 %). b minus a is +0.006"
         in (" ".join(told.split()))
     )
     assert "Both comparisons hold jointly at 95 % (Bonferroni)." in " ".join(told.split())

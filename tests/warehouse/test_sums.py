@@ -283,7 +283,7 @@ def test_the_command_line_goes_from_question_to_page(tmp_path: Path) -> None:
     duckdb.sql(made.output).write_csv(str(tmp_path / "sums.csv"))
     found = run(main, ["merge", str(tmp_path / "sums.csv"), "--html", str(tmp_path / "page.html")])
     assert found.exit_code == 0, found.output
-    assert f"{offrank.evaluate(log, 'written(slate=p)', cluster='user')['snips'].value:.4f}" in found.output
+    assert f"{offrank.evaluate(log, 'written(slate=p)', cluster='user')['snips'].value:.2f}" in found.output
     assert "sums alone" in " ".join(found.output.split())
     assert "sums alone" in (tmp_path / "page.html").read_text()
 

@@ -88,7 +88,8 @@ class Span:
             half = abs(value - end)
         elif self.error is not None:
             half = 2 * self.error
-        places, texts, first = decimals(value, half), [], (value, 0.0)
+        beside = None if low is None or high is None or not low < 0 < high else value  # around 0, it may read as 0
+        places, texts, first = decimals(value, half), [], (value, beside or 0.0)
         if other is not None:
             known = [end for end in (low, high) if end is not None]
             first = other, min(known, key=lambda end: abs(end - other), default=0.0)
@@ -186,16 +187,18 @@ def with_error(value: float, error: float, signed: bool = False) -> tuple[str, s
     return number(value, places, signed), number(error, places)
 
 
-def between(lower: object, upper: object, signed: bool = False) -> tuple[str, str, str]:
-    """Format two bounds, each by its own interval, and the interval around both."""
+def between(lower: Doubted, upper: Doubted, signed: bool = False) -> tuple[str, str, str]:
+    """Format two bounds, each by its own interval but never alike, and the interval around both."""
     (low, left), (high, right) = (Span.of(one).parts(signed) for one in (lower, upper))
+    if low == high and lower.value != upper.value:
+        low, high = apart(lower.value, upper.value, signed)
     return low, high, f"{left.split(' to ')[0]} to {right.split(' to ')[-1]}"
 
 
-def apart(one: float, other: float) -> tuple[str, str]:
+def apart(one: float, other: float, signed: bool = False) -> tuple[str, str]:
     """Format two numbers, of two digits at least, so that their difference can be read: as "0.313" and "0.309"."""
     places = decimals(one, abs(one - other))
-    first, second = (number(each, max(places, 1 - _exponent(each)) if each else 0) for each in (one, other))
+    first, second = (number(each, max(places, 1 - _exponent(each)) if each else 0, signed) for each in (one, other))
     return first, second
 
 
