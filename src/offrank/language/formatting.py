@@ -191,11 +191,11 @@ def between(lower: Doubted, upper: Doubted, signed: bool = False) -> tuple[str, 
     """Format two bounds, each by its own interval but never alike, and the interval around both."""
     (low, left), (high, right) = (Span.of(one).parts(signed) for one in (lower, upper))
     if low == high and lower.value != upper.value:
-        low, high = apart(lower.value, upper.value, signed)
+        low, high = apart(lower.value, upper.value, signed=signed)
     return low, high, f"{left.split(' to ')[0]} to {right.split(' to ')[-1]}"
 
 
-def apart(one: float, other: float, signed: bool = False) -> tuple[str, str]:
+def apart(one: float, other: float, *, signed: bool = False) -> tuple[str, str]:
     """Format two numbers, of two digits at least, so that their difference can be read: as "0.313" and "0.309"."""
     places = decimals(one, abs(one - other))
     first, second = (number(each, max(places, 1 - _exponent(each)) if each else 0, signed) for each in (one, other))
