@@ -11,17 +11,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from _ab_history import Learner, Seen
-from _ab_worlds import ITEMS, SLOTS, Drawn, Test, World
+from _ab_worlds import ITEMS, Drawn, Test, World
 from numpy.typing import NDArray
 
 from offrank.estimators import estimator
+from offrank.estimators.history import ArmRows, ArmRowsState, _numbered, history_of
 from offrank.estimators.layout import CLICKS, REWARD, ROWS, by_history, of_arm
 from offrank.evaluation.ab_test import ArmsCompared, ArmsPair
 from offrank.findings import cautions_for
 from offrank.findings.assumptions import DisagreementEvidence
 from offrank.inference.mean_intervals import Inference
 from offrank.inference.rare_rewards import Tail, heavy_tail
+from offrank.policies import policy
 from offrank.sums import Mean, Moments, MomentsFold, NamedColumns, Sample, Sums, mean_by_block, ratio
 from offrank.sums._kernels import bucket_of
 from offrank.sums.clusters import BUCKETS, Clusters
@@ -29,6 +30,7 @@ from offrank.sums.estimate import FEW_EFFECTIVE
 
 Floats = NDArray[np.float64]
 LARGEST = 1024
+ARMS: Any = policy("by(arm, {A: top(a_score), B: top(b_score)})")
 LISTS, TOP = "snips", "snrips"
 SLOT = "slots"
 TARGETS = (0, 1)
@@ -86,7 +88,6 @@ class Comparer:
         """Number the items over all queries."""
         first = np.arange(len(self.world.relevance))[:, None] * ITEMS
         self.documents = self.world.lists + first
-        self.learner = Learner(self.world.relevance.size, SLOTS, slowly=self.test.maxima)
 
     def compared(self, drawn: Drawn) -> ArmsCompared:
         """What `compare` says of a log."""
@@ -94,7 +95,7 @@ class Comparer:
         rewards = clicks.sum(axis=1).astype(float)
         history, earned = None, rewards
         if drawn.reward is None:
-            history = self.learner.terms(Seen(self.documents, query, arm, clicks, count), rewards)
+            history = self._history(query, arm, clicks, count)
         else:
             query, arm, clicks, earned = drawn.query, drawn.arm, drawn.clicks.astype(np.int64), drawn.reward
             count = np.ones(len(query))
@@ -116,6 +117,22 @@ class Comparer:
         asked = [name for name in asked if log.least_effective(name, variances) >= FEW_EFFECTIVE]
         rows: Any = {name: _row(name) for name in asked}
         return ArmsPair(log, (1, 0), (1, 0), (rows, rows)).compared(("B", "A"), 0.95)  # type: ignore[arg-type]
+
+    def _history(self, query: Any, arm: Any, clicks: Any, count: Floats) -> Floats | None:
+        """[t, 2] the terms of sessions for each arm, as of `ArmsHistory`; None where nothing is learnt."""
+        shown = np.stack([self.documents[arm, query], *self.documents[:, query]], axis=1)
+        sure, key = np.ones(len(arm), np.bool_), np.arange(len(arm), dtype=np.uint64)
+        rewards = clicks.sum(axis=1).astype(float)
+        rows = ArmRows(key, count.astype(int), arm, count, rewards, sure, shown, clicks.astype(float))
+        found = history_of(ARMS, ArmRowsState((rows,), different=(rows,))).found
+        if found is None:
+            return None
+        lists, judged = _numbered(rows, found.keys)
+        served = arm[:, None] == np.arange(2)
+        terms = found.rare.mean + np.where(served, (rewards[:, None] - found.rare.mean) / found.rare.share, 0.0)
+        terms[judged] = np.stack([found.model.expected(lists[judged, 1 + one])[0] for one in TARGETS], axis=1)
+        terms[judged] += found.moves + found.model.scores(lists[judged, 0], clicks[judged], found.directions)
+        return terms
 
     def _contradicted(self, log: Log) -> bool:
         """Whether the estimates of either ranker disagree, so that the one that assumes more is taken for false."""

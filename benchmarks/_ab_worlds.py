@@ -190,8 +190,7 @@ class Test:
     """Who clicks how, and how the test is made.
 
     clicks: of lists [n, k] of relevances; expected: [n] their number. share: of the second arm. sessions: of a user,
-    who always meets one arm. spread: of the logarithm of a price. maxima: whether a model of the history of clicks,
-    which is wrong of these users, has several of its density.
+    who always meets one arm. spread: of the logarithm of a price.
     """
 
     clicks: Callable[[Floats, np.random.Generator], Clicks]
@@ -199,7 +198,6 @@ class Test:
     share: float = 0.5
     sessions: int = 1
     spread: float = 0.0
-    maxima: bool = False
 
     @classmethod
     def reading(cls, stays: Stays) -> Test:
@@ -216,7 +214,7 @@ USERS: dict[str, Test] = {
     "mixture": Test(mixture, by_mixture),
     "comparing": Test(comparing, lambda shown: compares(shown).sum(axis=1)),
     "bored": Test.reading(disappointed),
-    "best of list": Test(best_of_list, lambda shown: 0.9 * shown.max(axis=1), maxima=True),
+    "best of list": Test(best_of_list, lambda shown: 0.9 * shown.max(axis=1)),
     "bottom up": Test(bottom_up, lambda shown: by_reading(shown[:, ::-1], satisfied)),
     "clustered": Test(position, of_many, sessions=40),
     "90 : 10": Test(comparing, lambda shown: compares(shown).sum(axis=1), share=0.1),

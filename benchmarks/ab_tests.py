@@ -79,7 +79,7 @@ def said(found: ArmsCompared) -> dict[str, Any]:
     }
 
 
-def verb_says(drawn: Drawn) -> ArmsCompared:
+def by_verb(drawn: Drawn) -> ArmsCompared:
     """What `compare` says of a log."""
     asked = ASKED if drawn.reward is None else ASKED[:1]
     cluster = "user" if drawn.test.sessions > 1 else None
@@ -92,7 +92,7 @@ def logs_of(task: tuple[str, str, int, int, bool]) -> list[dict[str, Any]]:
     """What the logs of one kind say. The task: likeness, users, sessions, logs, and whether the verb is asked."""
     likeness, users, sessions, logs, verb = task
     world = World.of(likeness)
-    compared = verb_says if verb else Comparer(world, USERS[users]).compared
+    compared = by_verb if verb else Comparer(world, USERS[users]).compared
     return [said(compared(Drawn.of(world, users, sessions, 1000 + seed))) for seed in range(logs)]
 
 

@@ -55,10 +55,9 @@ def test_a_log_is_compared_as_the_verb_does(
 ) -> None:
     world = tables.World.of("near")
     compare = tables.Comparer(world, tables.USERS[users]).compared
-    compare(tables.Drawn.of(world, users, sessions, 999))  # where it begins is no matter
-    # The model of clicks is learnt in limited steps: where the best of a list is clicked, both may stop at another
-    # place: by .05 to .3 of the error in 7 of 12 logs, by .005 in log 1001.
-    drawn = tables.Drawn.of(world, users, sessions, 1001 if users == "best of list" else 1000)
+    # The model of clicks is learnt in limited steps: where the best of a list is clicked, and rows come in another
+    # order, it may stop at another place.
+    drawn = tables.Drawn.of(world, users, sessions, 1000)
     found, said = compare(drawn), tables.by_verb(drawn)
     assert np.isnan(answers(found)).tolist() == np.isnan(answers(said)).tolist()
     assert np.nanmax(np.abs(answers(found) - answers(said))) < close * said.means.standard_error
