@@ -14,8 +14,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 from _page import run
-from _weights import TARGETS, World, world
-from _worlds import lists
+from _worlds import TARGETS, World, lists, world
 from rich.console import Console
 from rich.table import Table
 

@@ -18,8 +18,7 @@ from statistics import fmean, median
 import numpy as np
 import pyarrow as pa
 from _page import run
-from _weights import World, world
-from _worlds import draw, lists, table
+from _worlds import World, draw, lists, table, world
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track

@@ -8,12 +8,11 @@ Probabilities are kept 1e-10 from 0 and 1.
 CLAX is installed from the Python package index into an environment of its own, in the folder --peers. PyClick is in no
 package index: --pyclick is the folder of a checkout of your own, which is run in that environment, too.
 
-    python benchmarks/real_clicks.py [path/to/trainSample] [--peers FOLDER] [--pyclick FOLDER] [--models pbm ubm ...]
+    python benchmarks/real_clicks.py [--log path/to/trainSample] [--peers FOLDER] [--pyclick FOLDER] [--models pbm ubm]
 """
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from _page import markdown_head, markdown_row, run
 
 import offrank
 import offrank_papers.neural  # noqa: F401  which makes `ncm` and `cacm` known
@@ -35,17 +35,17 @@ HERE = Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "shared" / "data" / "yandex-relpred" / "trainSample"
 CLAX = ("clax-models==0.1.1", "jax==0.7.2")  # its flax cannot be imported beside a later JAX
 MODELS = {  # of offrank: as the two runners call them
-    "gctr": {"_real_clax": "GlobalCTRModel", "_real_pyclick": "GCTR"},
-    "rctr": {"_real_clax": "RankCTRModel", "_real_pyclick": "RCTR"},
-    "dctr": {"_real_clax": "DocumentCTRModel", "_real_pyclick": "DCTR"},
-    "rdctr": {"_real_clax": "DocumentRankCTRModel"},
-    "pbm": {"_real_clax": "PositionBasedModel", "_real_pyclick": "PBM"},
-    "ubm": {"_real_clax": "UserBrowsingModel", "_real_pyclick": "UBM"},
-    "cascade": {"_real_clax": "CascadeModel", "_real_pyclick": "CM"},
-    "dcm": {"_real_clax": "DependentClickModel", "_real_pyclick": "DCM"},
-    "ccm": {"_real_clax": "ClickChainModel", "_real_pyclick": "CCM"},
-    "sdbn": {"_real_clax": "SDBN", "_real_pyclick": "SDBN"},
-    "dbn": {"_real_clax": "DynamicBayesianNetwork", "_real_pyclick": "DBN"},
+    "gctr": {"clax": "GlobalCTRModel", "pyclick": "GCTR"},
+    "rctr": {"clax": "RankCTRModel", "pyclick": "RCTR"},
+    "dctr": {"clax": "DocumentCTRModel", "pyclick": "DCTR"},
+    "rdctr": {"clax": "DocumentRankCTRModel"},
+    "pbm": {"clax": "PositionBasedModel", "pyclick": "PBM"},
+    "ubm": {"clax": "UserBrowsingModel", "pyclick": "UBM"},
+    "cascade": {"clax": "CascadeModel", "pyclick": "CM"},
+    "dcm": {"clax": "DependentClickModel", "pyclick": "DCM"},
+    "ccm": {"clax": "ClickChainModel", "pyclick": "CCM"},
+    "sdbn": {"clax": "SDBN", "pyclick": "SDBN"},
+    "dbn": {"clax": "DynamicBayesianNetwork", "pyclick": "DBN"},
     "trust": {},
     "ncm": {},
     "cacm": {},
@@ -121,14 +121,15 @@ def ours(names: list[str], known: Log, held: Log) -> Iterator[tuple[str, Found]]
         yield name, Found(marginal, np.concatenate([law.conditional(clicks) for law, clicks in laws]), seconds)
 
 
-def peers(runner: str, names: list[str], folder: Path, *more: str) -> Iterator[tuple[str, Found]]:
+def of_peers(runner: str, names: list[str], folder: Path, *more: str) -> Iterator[tuple[str, Found]]:
     """The models of a runner beside this file, run by the environment in the folder."""
     for name in (name for name in names if runner in MODELS[name]):
         made = folder / f"{runner}.npz"
         made.unlink(missing_ok=True)
         command = [
             str(python_of(folder)),
-            str(HERE / f"{runner}.py"),
+            str(HERE / "_peers.py"),
+            runner,
             str(folder / "log.npz"),
             str(made),
             MODELS[name][runner],
@@ -172,47 +173,47 @@ def install(folder: Path) -> None:
 QUANTITIES = ("log-likelihood", "perplexity", "conditional perplexity", "CPU s")
 
 
-def table(clicks: np.ndarray, each: dict[str, dict[str, Found]]) -> str:
-    """A row per model: each quantity by each system."""
-    heads = [f"{what}: {system}" for what in QUANTITIES for system in each]
-    lines = ["| model | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
-    for name in MODELS:
-        if any(name in found for found in each.values()):
-            by_system = [numbers(found[name], clicks) if name in found else [""] * 4 for found in each.values()]
-            cells = [words[at] for at in range(len(QUANTITIES)) for words in by_system]
-            lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
 def numbers(found: Found, clicks: np.ndarray) -> list[str]:
     """The quantities of one model, as text."""
     likelihood, before, given = found.scores(clicks)
     return [f"{likelihood:.4f}", f"{before:.4f}", f"{given:.4f}", f"{found.seconds:.2g}"]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("log", nargs="?", type=Path, default=SAMPLE)
-    parser.add_argument("--models", nargs="*", choices=list(MODELS), default=list(MODELS))
-    parser.add_argument("--peers", type=Path, help="the folder of an environment for CLAX; made where there is none")
-    parser.add_argument("--pyclick", type=Path, help="the folder of a checkout of PyClick")
-    asked = parser.parse_args()
-    if not asked.log.is_file():
-        sys.exit(f"no sessions at {asked.log}: give the path of a file in the format of the Yandex challenge")
-    if asked.pyclick and not asked.peers:
-        sys.exit("PyClick runs in the environment of the peers: give its folder with --peers")
-    known, held = read(asked.log)
-    each: dict[str, dict[str, Found]] = {"offrank": dict(told("offrank", held.clicks, ours(asked.models, known, held)))}
-    if asked.peers:
-        install(asked.peers)
-        exported(asked.peers, known, held)
-        each["CLAX"] = dict(told("CLAX", held.clicks, peers("_real_clax", asked.models, asked.peers)))
-    if asked.pyclick:
-        more = str(asked.pyclick.resolve())
-        each["PyClick"] = dict(told("PyClick", held.clicks, peers("_real_pyclick", asked.models, asked.peers, more)))
-    print(f"{len(known.query):,} sessions to learn from, {len(held.query):,} held out\n")
-    print(table(held.clicks, each))
+def real_clicks(
+    *,
+    log: Path = SAMPLE,
+    models: tuple[str, ...] = tuple(MODELS),
+    peers: Path | None = None,
+    pyclick: Path | None = None,
+) -> Iterator[str]:
+    """A row per model: each quantity by each system.
+
+    log: a file in the format of the Yandex challenge. peers: the folder of an environment for CLAX, made where there is
+    none; pyclick: of a checkout of PyClick.
+    """
+    if not log.is_file():
+        raise SystemExit(f"no sessions at {log}: give the path of a file in the format of the Yandex challenge")
+    if pyclick and not peers:
+        raise SystemExit("PyClick runs in the environment of the peers: give its folder with --peers")
+    known, held = read(log)
+    names = list(models)
+    each = {"offrank": dict(told("offrank", held.clicks, ours(names, known, held)))}
+    if peers:
+        install(peers)
+        exported(peers, known, held)
+        each["CLAX"] = dict(told("CLAX", held.clicks, of_peers("clax", names, peers)))
+    if peers and pyclick:
+        found = of_peers("pyclick", names, peers, str(pyclick.resolve()))
+        each["PyClick"] = dict(told("PyClick", held.clicks, found))
+    yield f"{len(known.query):,} sessions to learn from, {len(held.query):,} held out"
+    yield ""
+    yield from markdown_head("model", *(f"{what}: {system}" for what in QUANTITIES for system in each))
+    for name in names:
+        if any(name in found for found in each.values()):
+            by_system = [numbers(found[name], held.clicks) if name in found else [""] * 4 for found in each.values()]
+            yield markdown_row(f"`{name}`", *(words[at] for at in range(len(QUANTITIES)) for words in by_system))
 
 
+COMMANDS = {real_clicks: ""}
 if __name__ == "__main__":
-    main()
+    run(__file__, COMMANDS)

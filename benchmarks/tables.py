@@ -46,7 +46,7 @@ TABLES = {
     "looks-of-logs": "intervals.py looks-of-logs --logs 200",
     "outcome-checks": "outcome_checks.py outcome-checks --logs 100",
     "own-clicks": "outcome_checks.py own-clicks --seeds 1 --rows 5000",
-    "plan": "plan_forecast.py --logs 500",
+    "plan": "worth.py plan --logs 500",
     "race-draws": "exact.py race-draws",
     "rare-rewards": "rewards.py rare --logs 4",
     "recipes": "strangers/recipes.py",
