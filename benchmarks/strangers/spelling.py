@@ -1,11 +1,12 @@
-"""Tables of strangers in a line of words each, as they stand in `spelled/*.txt`.
+"""Tables of strangers in a line of words each, as they stand in `spelled.txt`; and some that no line of words tells.
 
     hotel search: long csv top sorted mixed k=4
     search=I.uid sku=D'S{key:05d}' pos=P.1 price=price stars=(1+key%5) score=S clicked=C.01
 
 The head names the layout, the form of the file, who drew the items (see `worlds`), what is true of that, flags and
 sizes. Behind `~`, its law is spelled. Then the columns: a role, so that what is true follows from what is written, and
-what stands in a cell: a word of `KINDS`, a text with values in it, or an expression of what a request and an item have.
+what stands in a cell: a word of `KINDS` (of ids, `x` is the number of a request or the key of an item), a text with
+values in it, or an expression of what a request and an item have.
 
 - roles: I impression, D item, P position, C click, K chance of a slot, R chance of a slate, L all candidates, S score,
   Q query, U user, V session, A arm; E names two kinds of events, T is another item, = a constant.
@@ -17,110 +18,47 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.strangers import odd, worlds
-from benchmarks.strangers.files import Maker, Row, Table, Truth, saved
-from benchmarks.strangers.worlds import Random, Request, Shown, dt
+from benchmarks.strangers import worlds
+from benchmarks.strangers.forms import Row, saved
+from benchmarks.strangers.worlds import DAY, Random, Request, Shown, dt, fresh, ms, ranked, uid
 
-ROLES = {
-    "I": "impression",
-    "D": "item",
-    "P": "position",
-    "C": "click",
-    "K": "slot_propensity",
-    "R": "propensity",
-    "L": "candidates",
-    "S": "score",
-    "Q": "query",
-    "U": "user",
-    "V": "session",
-    "A": "arm",
-}
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of a table.
+
+    layout: how it is laid out, or its named standard; columns: role -> column. asked: whether a question is right.
+    drawn: the law that drew it, "written" for true propensities, "" for what is no log; score: the column of its
+    score, or the spelling of its law.
+    """
+
+    layout: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    drawn: str = ""
+    score: str = ""
+    asked: bool = False
+
+
+Table = tuple[Path, Truth]
+Maker = Callable[[Random, Path], Table]
+
+
+ROLES = dict(zip("IDPCKRLSQUVA", (
+    "impression", "item", "position", "click", "slot_propensity", "propensity", "candidates", "score", "query", "user",
+    "session", "arm",
+), strict=True))  # fmt: skip
 USUAL = {"K": "chance", "R": "list_chance", "S": "score", "Q": "q", "U": "user", "A": "arm"}
 """What stands in a column that only a role is said of."""
-KINDS = dict(
-    line.split(" = ", 1)
-    for line in """
-ids.int = 40000+x
-ids.small = x
-ids.sku = f"SKU-{x:04d}"
-ids.pad = f"{x:05d}"
-ids.uid = uid("d", x)
-ids.guid = guid(x)
-ids.hash = hashed("d", x)
-ids.big = 9007199254740993+7*x
-ids.url = f"https://example.org/p/{x}"
-ids.word = f"{WORDS[x%10].replace(' ', '-')}-{x}"
-ids.seq = 500000+x
-ids.hex = f"{hashed('q', x)%2**64:016x}"
-ids.req = f"R{x:06d}"
-guid = guid(n)
-P.0 = rank
-P.1 = rank+1
-P.f = rank+1.0
-P.pad = f"{rank+1:02d}"
-P.hash = f"#{rank+1}"
-P.th = f"{rank+1}"+{0: "st", 1: "nd", 2: "rd"}.get(rank, "th")
-C.01 = click
-C.bool = bool(click)
-C.f = float(click)
-C.null = 1 if click else None
-C.yn = "Y" if click else "N"
-C.yes = "yes" if click else "no"
-C.Yes = "Yes" if click else "No"
-C.ja = "ja" if click else "nein"
-C.oui = "oui" if click else "non"
-C.word = "click" if click else "none"
-C.n = click*(1+key%3)
-C.at = stamp(START+seconds(97*key+13*rank)) if click else None
-S.exp = round(exp(score), 6)
-ctr = round(1/(1+exp(2.5-other)), 5)
-s.ctr = round(1/(1+exp(2-score)), 5)
-cents = round(100*price)
-dist = distance
-orders = bool(order)
-rev = round(price*order, 2)
-dwells = dwell or None
-pub = stamp(START-dt.timedelta(hours=3*key))
-age = 3*key
-cat = f"cat{key%5}"
-brand = 100+key%7
-stars = 1+key%5
-ad = int(key%4==0)
-logp = round(log(chance), 6)
-at = stamp(at)
-iso = at.isoformat()
-ms = ms(at)
-sec = ms(at)//1000
-date = at.strftime("%Y-%m-%d")
-de = at.strftime("%d.%m.%Y %H:%M")
-hour = at.hour
-user = 7000+user
-user.uid = uid("u", user)
-user.hex = f"{hashed('u', user)%2**48:012x}"
-sess = f"{user}-{n//40}"
-dev = ("ios", "android", "web")[user%3]
-mobile = user%2
-land = ("DE", "FR", "ES", "PL", "NA")[user%5]
-q = query
-arm.name = {"A": "control", "B": "treatment"}[arm]
-expl = explored
-logr = round(log(list_chance), 6)
-any = hashed("any", n)%100
-any2 = round(hashed("y", n)%10000/9973, 4)
-few = hashed("few", n)%5+1
-clicks = sum(i.click for i in shown)
-first = next((i.rank+1 for i in shown if i.click), None)
-text = " ".join(f"N{i.key}-{i.click}" for i in shown)
-""".strip().splitlines()
-)
-"""Words for what stands in a cell; of ids, `x` is the number of a request or the key of an item."""
+_, *PARTS = re.split(r"^== (.+)$", (Path(__file__).parent / "spelled.txt").read_text("utf-8"), flags=re.MULTILINE)
+SPELLED = dict(zip(PARTS[::2], PARTS[1::2], strict=True))
+KINDS = dict(line.split(" = ", 1) for line in SPELLED["kinds"].strip().splitlines())
 KNOWN = vars(worlds) | {name: getattr(math, name) for name in ("exp", "log", "sin")}
 KNOWN |= {"stamp": lambda at: at.strftime("%Y-%m-%d %H:%M:%S"), "seconds": lambda n: dt.timedelta(seconds=n)}
 KNOWN |= {"json": json, "math": math}
@@ -298,7 +236,7 @@ def tables(text: str) -> dict[str, Maker]:
     makers: dict[str, Maker] = {}
     for block in text.strip().split("\n\n"):
         name, said = block.split("\n")[0].split(": ", 1)
-        makers[name] = getattr(odd, re.sub(r"\W+", "_", name)) if said == "odd" else maker(block, len(makers))
+        makers[name] = globals()[re.sub(r"\W+", "_", name)] if said == "odd" else maker(block, len(makers))
     return makers
 
 
@@ -328,8 +266,114 @@ def maker(block: str, number: int) -> Maker:
     return write
 
 
-BATCHES: dict[str, dict[str, Maker]] = {
-    batch: tables((Path(__file__).parent / f"spelled/{batch.replace(' ', '_')}.txt").read_text(encoding="utf-8"))
-    for batch in ("usual", "further", "blind", "unseen", "second unseen", "third unseen", "fourth unseen")
-}
+# Other people's standards, and events unlike each other ---------------------------------------------------------------
+
+
+def open_bandit(rng: Random, folder: Path) -> Table:
+    rows: list[Row] = []
+    for at in range(2400):
+        item, place = int(rng.integers(20)), int(rng.integers(1, 4))
+        rows.append({"": at, "timestamp": (DAY + dt.timedelta(seconds=at)).isoformat(), "item_id": item})
+        rows[-1] |= {"position": place, "click": int(rng.random() < 0.05), "propensity_score": 0.05}
+        rows[-1] |= {f"user_feature_{k}": f"{at % (k + 2):x}" for k in range(4)}
+        rows[-1] |= {f"user-item_affinity_{k}": 0.0 for k in range(20)}
+    items: list[Row] = [{"": item, "item_id": item, "item_feature_0": 0.1 * item} for item in range(20)]
+    saved(items, folder, "plain", "item_context")
+    return saved(rows, folder, "plain", "all"), Truth("open_bandit", {}, "written")
+
+
+def _trec(folder: Path, name: str, lines: Iterable[str]) -> Table:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text("\n".join(lines) + "\n")
+    return folder / name, Truth("pairs", asked=True)
+
+
+def trec_run(_: Random, folder: Path) -> Table:
+    pairs = [(query, rank) for query in range(40) for rank in range(10)]
+    return _trec(
+        folder, "bm25.run", (f"{q} Q0 doc{(q * 31 + r * 7) % 500} {r + 1} {20 - r * 0.5} bm25" for q, r in pairs)
+    )
+
+
+def trec_qrels(rng: Random, folder: Path) -> Table:
+    return _trec(folder, "qrels.txt", (f"{q} 0 doc{d} {int(rng.integers(0, 3))}" for q in range(40) for d in range(12)))
+
+
+def a_run_and_its_judgements(_: Random, folder: Path) -> Table:
+    found = [(r.n, i) for r in fresh("hidden", 4) for i in r.shown]
+    _trec(folder, "trec/bm25.run", (f"{n} Q0 D{i.key} {i.rank + 1} {10 - i.rank} mine" for n, i in found))
+    path, truth = _trec(folder, "trec/qrels.txt", (f"{n} 0 D{i.key} {i.click + i.order}" for n, i in found))
+    return path.parent, truth
+
+
+def judgements_alone(_: Random, folder: Path) -> Table:
+    found = [(r.n, i) for r in fresh("hidden", 5) for i in r.shown]
+    return _trec(folder, "trec/qrels.txt", (f"{n} 0 D{i.key} {i.click + i.order}" for n, i in found))
+
+
+def a_run_alone(_: Random, folder: Path) -> Table:
+    found = [(r.n, i) for r in fresh("hidden", 23) for i in r.shown]
+    return _trec(folder, "bm25.trec", (f"q{n} Q0 D{i.key} {i.rank + 1} {9.5 - i.rank} bm25" for n, i in found))
+
+
+def views_and_selections_of_GA4(_: Random, folder: Path) -> Table:  # noqa: N802  as the table is called
+    rows: list[Row] = []
+    for r in fresh("hidden", 20):
+        items = [
+            {"item_id": f"sku{i.key}", "item_name": f"Thing {i.key}", "index": i.rank + 1, "price": i.price}
+            | {"item_list_id": f"list_{r.n}"}
+            for i in r.shown
+        ]
+        session = {"key": "ga_session_id", "value": {"string_value": None, "int_value": 10**9 + r.n}}
+        base = {"event_date": r.at.strftime("%Y%m%d"), "user_pseudo_id": f"{r.user}.77", "event_params": [session]}
+
+        def event(name: str, items: list[Row], later: int = 0, r: Request = r, base: Row = base) -> Row:
+            return base | {"event_timestamp": ms(r.at) * 1000 + later, "event_name": name, "items": items}
+
+        rows.append(event("view_item_list", items))
+        rows += [event("select_item", [items[i.rank]], 5 * 10**6) for i in r.shown if i.click]
+    return saved(rows, folder, "jsonl"), Truth("ga4", {}, "fixed")
+
+
+def slates_served_items_clicked(_: Random, folder: Path) -> Table:
+    rows: list[Row] = []
+    for r in fresh("hidden", 21):
+
+        def event(name: str, payload: Row, later: int = 0, r: Request = r) -> Row:
+            return {"eventType": name, "eventTime": ms(r.at) + later, "payload": {"slateId": uid(r.n)} | payload}
+
+        rows.append(event("SLATE_SERVED", {"items": [f"v{i.key}" for i in r.shown]}))
+        rows += [event("ITEM_CLICKED", {"itemId": f"v{i.key}"}, 3000) for i in r.shown if i.click]
+    return saved(rows, folder, "jsonl"), Truth("events", {}, "fixed")
+
+
+def views_clicks_and_carts(_: Random, folder: Path) -> Table:
+    rows: list[Row] = []
+    kinds = {"list_view": lambda _: True, "product_click": lambda i: i.click, "add_to_cart": lambda i: i.order}
+    for name, meant in kinds.items():
+        for r in fresh("hidden", 22):
+            time = (r.at if name == "list_view" else r.at.replace(second=59)).isoformat()
+            rows += [
+                {"eventName": name, "listId": uid("cv", r.n), "sku": f"s{i.key}"}
+                | {"index": None if name == "add_to_cart" else i.rank + 1, "time": time}
+                for i in r.shown
+                if meant(i)
+            ]
+    return saved(sorted(rows, key=lambda row: str(row["time"])), folder, "jsonl"), Truth("events", {}, "fixed")
+
+
+def tests_in_events(rng: Random, folder: Path) -> Table:
+    rows: list[Row] = []
+    for r in ranked("arms", rng, n=4000, items=7, queries=120):
+        own = {"serp": f"S{r.n}", "uid": r.user}
+        seen: Row = {"variant": ("control", "treatment")[r.explored], "term": f"term{r.query}"}
+        seen |= {"docs": [f"x{i.key}" for i in r.shown], "pool": [f"x{key}" for key in r.candidates]}
+        seen |= {"score_control": r.scores, "score_treatment": r.others}
+        rows.append({"type": "serp_view", "t": 10**6 + 60 * r.n, **own, **seen})
+        clicked = [i for i in r.shown if i.click]
+        rows += [{"type": "doc_click", "t": 10**6 + 60 * r.n + i.rank, **own, "doc": f"x{i.key}"} for i in clicked]
+    return saved(rows, folder, "jsonl"), Truth("events", {}, "arms")
+
+
+BATCHES = {name: tables(text) for name, text in SPELLED.items() if name != "kinds"}
 """The tables by when they were written."""
