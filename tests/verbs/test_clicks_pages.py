@@ -117,3 +117,70 @@ def test_the_pages_fit_on_a_phone(pages: dict[str, str], chromium: str, tmp_path
     assert len(looks) == 2 * len(pages)
     for seen in looks:
         assert seen["needed"] <= seen["width"]
+
+
+def test_a_fitted_model_tells_how_well_it_fits(folder: Path, tmp_path: Path) -> None:
+    """The log-likelihoods are those of `evaluate_clicks` and of click rates by rank, on the same sessions."""
+    path = folder / "train.parquet"
+    found = offrank.fit_clicks(path, "pbm", tmp_path / "pbm.json")
+    judged = offrank.evaluate_clicks(path, {"rctr": offrank.clicks.RCTR().fit(path), "pbm": found.fitted}).here
+    fit = found.fit
+    assert fit is not None
+    assert fit.sessions == judged["pbm"].sessions
+    assert fit.log_likelihood.value == pytest.approx(judged["pbm"].log_likelihood.value, rel=1e-12)
+    assert fit.by_rank.value == pytest.approx(judged["rctr"].log_likelihood.value, rel=1e-3)  # which has a prior
+    assert fit.ahead.value == pytest.approx(fit.log_likelihood.value - fit.by_rank.value, rel=1e-9)
+    assert found.to_dict()["fit"]["perplexity"]["value"] == pytest.approx(judged["pbm"].perplexity.value, rel=1e-12)
+    section = found.to_document().sections[0]
+    said, of_documents, _ = section.prose
+    assert said.startswith("On the sessions that it was learnt from, its log-likelihood a session is ")
+    assert "better than click rates by rank alone" in said
+    shown = found.fitted.documents.shown
+    assert shown is not None
+    few, some = int((shown < 10).sum()), int((shown < 100).sum())
+    assert of_documents.startswith(
+        f"Of {len(shown):,} documents, {few:,} were shown fewer than 10 times and {some:,} fewer than 100 times;"
+    )
+    curve, views = section.charts
+    (line,) = curve.series
+    assert line.low is not None
+    assert line.high is not None
+    assert all(low < value < high for low, value, high in zip(line.low[1:], line.y[1:], line.high[1:], strict=True))
+    (counted,) = views.series
+    assert list(counted.y) == [(shown >= times).sum() for times in counted.x]
+    drawn = found.to_document().render().partition("Examination by rank</title>")[2].partition("</svg>")[0]
+    assert drawn.count('stroke-width="1.6"') >= 3 * len(line.x) - 2  # a line with two ends; rank 1 may have none
+
+
+def test_the_fit_is_told_of_the_first_sessions_however_they_are_stored(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("offrank.clicks.evaluation.OF_FIT", 150)
+    table = pq.read_table(folder / "train.parquet").slice(0, 400)
+    fits = []
+    for size in (400, 70):
+        pq.write_table(table, tmp_path / f"{size}.parquet", row_group_size=size)
+        found = offrank.fit_clicks(tmp_path / f"{size}.parquet", "pbm", tmp_path / f"{size}.json")
+        fits.append(found.fit)
+        assert "On the first 150 sessions that it was learnt from" in words(found.to_document().render())
+    one, other = fits
+    assert one is not None
+    assert other is not None
+    assert one.sessions == other.sessions == 150
+    for number in ("log_likelihood", "by_rank", "ahead", "perplexity"):
+        assert getattr(one, number).to_dict() == pytest.approx(getattr(other, number).to_dict(), rel=1e-12)
+    stream = offrank.fit_clicks(offrank.read_log(iter([table])), "pbm", tmp_path / "stream.json")
+    assert stream.fit is None  # it cannot be read again
+    assert stream.to_document().sections[0].prose[0].startswith("Of ")
+
+
+def test_sessions_that_a_model_cannot_explain_are_told(tmp_path: Path) -> None:
+    rows = [
+        {"query": "q", "slate": ["a", "b"], "clicks": [1, 1]},
+        {"query": "q", "slate": ["b", "a"], "clicks": [0, 0]},
+    ]
+    found = offrank.fit_clicks(rows, "cascade", tmp_path / "cascade.json")
+    said = found.to_document().sections[0].prose[0]
+    assert said == (
+        "The model gives probability 0 to 1 session of the sessions that it was learnt from, which it cannot explain."
+    )

@@ -20,7 +20,7 @@ from ..inference.clusters_and_level import IntervalSpec
 from ..inference.mean_intervals import Inference
 from ..language.formatting import with_half
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, SourceOver, engine_of, is_read_once
 from ..running.executors import Executor, Progress, run
 from ..sums.base import Fold, Sample, Tee
 from ..sums.estimate import Caution, Interval
@@ -210,6 +210,55 @@ def evaluate_models(
         seen = cautions_for(TrainingEvidence(share=share_learnt(learnt[name], judged), policy=False))
         each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
     return Evaluations(each, spread)
+
+
+OF_FIT = 65_536
+"""Sessions from which it is told how well a model fits: reading all again would take as long as learning."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a model fits sessions that it was learnt from: the first `OF_FIT` of the log, or all if it has fewer.
+
+    log_likelihood: mean per session, in nats. by_rank: that of click rates by rank alone; ahead: the difference. All
+    three, and the perplexity, are better than on other sessions. impossible: sessions to which it gives probability 0.
+    """
+
+    sessions: int
+    log_likelihood: Interval
+    by_rank: Interval
+    ahead: Interval
+    perplexity: Interval
+    impossible: int
+
+
+@dataclass(frozen=True)
+class _First(SourceOver):
+    """The first `OF_FIT` sessions of a source, the same however it is cut into parts and batches."""
+
+    def describe(self) -> str:
+        return self.source.describe()
+
+    def parts(self) -> int:
+        return 1
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        left = OF_FIT
+        for batch in (batch for one in range(self.source.parts()) for batch in self.source.batches(one)):
+            yield batch if len(batch) <= left else batch.take(np.arange(left))
+            if (left := left - len(batch)) <= 0:
+                return
+
+
+def fit_to(model: Fitted, source: Source, confidence: float) -> Fit | None:
+    """How well a model fits the log that it was learnt from; None where that cannot be read again in this process."""
+    if is_read_once(source) or engine_of(source) is not None or model.rank_rates is None:
+        return None
+    judged = evaluate_models({"": model}, _First(source), confidence=confidence)
+    one, spread = judged[""], judged.spread
+    likely, by_rank = (ratio(sum_of_model(name, 0), SESSIONS) for name in (LIKELIHOOD, BY_RANK))
+    numbers = one.log_likelihood, spread.interval(by_rank), spread.difference(likely, by_rank), one.perplexity
+    return Fit(one.sessions, *numbers, one.impossible)
 
 
 def _evaluated(index: int, model: Predictor, spread: Inference, tally: Tally) -> Evaluated:

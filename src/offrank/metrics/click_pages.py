@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..clicks.evaluation import QUANTITIES, Evaluations, Predictor
+from ..clicks.evaluation import QUANTITIES, Evaluations, Fit, Predictor
 from ..clicks.fitted import Fitted
 from ..clicks.summary import log_findings
 from ..language import formatting
@@ -119,6 +119,51 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
 def examination_chart(found: Mapping[str, Numbers]) -> Chart:
     """Plot the examination curves by name."""
     return replace(_chart("Examination by rank", "examination", found), zero_y=True)
+
+
+def fit_section(model: Fitted, fit: Fit | None, confidence: float) -> Section:
+    """Tell how a model fits the clicks that it was learnt from, and how often documents were shown, in two charts."""
+    curve, shown = curve_of(model, confidence), model.documents.shown
+    charts = [] if curve is None else [examination_chart({"": curve})]
+    charts += [] if shown is None or not len(shown) else [_views(shown)]
+    relative = ["Examination is relative to rank 1: only the ratio can be learnt from clicks."] if curve else []
+    return Section("Fit", (*_fitted(model, fit), *_seen(shown), *relative), charts=tuple(charts))
+
+
+def _fitted(model: Fitted, fit: Fit | None) -> Iterator[str]:
+    if fit is None:
+        return
+    first = "" if fit.sessions == model.tally.impressions else f"first {fit.sessions:,} "
+    which = f"{first}sessions that it was learnt from"
+    if fit.impossible:
+        few = formatting.plural(fit.impossible, "session", "sessions")
+        yield f"The model gives probability 0 to {few} of the {which}, which it cannot explain."
+        return
+    away = "better than" if fit.ahead.low > 0 else "worse than" if fit.ahead.high < 0 else "not clearly better than"
+    yield (
+        f"On the {which}, its log-likelihood a session is {Span.of(fit.log_likelihood).number()}: {away} click rates "
+        f"by rank alone ({Span.of(fit.by_rank).number()}), by {Span.of(fit.ahead).text(signed=True)}. Perplexity "
+        f"{Span.of(fit.perplexity).number()}. On other sessions it predicts less well: `offrank clicks evaluate`."
+    )
+
+
+def _seen(shown: Floats | None) -> Iterator[str]:
+    """Say how often documents were shown, where that is known."""
+    if shown is not None and len(shown):
+        few, some = (f"{int((shown < times).sum()):,}" for times in (10, 100))
+        yield (
+            f"Of {len(shown):,} documents, {few} were shown fewer than 10 times and {some} fewer than 100 times; half "
+            f"were shown at least {np.median(shown):,.0f} times."
+        )
+
+
+def _views(shown: Floats) -> Chart:
+    """Draw how many documents were shown at least so often."""
+    decades = range(len(str(int(shown.max()))))
+    steps = [step * 10**decade for decade in decades for step in (1, 2, 5) if step * 10**decade <= shown.max()] or [1]
+    counts = [float((shown >= step).sum()) for step in steps]
+    line = Series("documents", list(map(float, steps)), counts, line=True)
+    return Chart("Documents shown at least so often", "times shown", "documents", (line,), log_x=True, zero_y=True)
 
 
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..clicks.base import Role
+from ..clicks.evaluation import Fit, fit_to
 from ..clicks.fitted import Fitted
 from ..clicks.harvesting import Harvested
 from ..clicks.judgements import Judgements
@@ -18,9 +20,11 @@ from ..frames import plain
 from ..language import formatting
 from ..language.formatting import Span
 from ..log.batch import Floats
+from ..log.source import Source
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.facts import again
 from ..report.printable import Delivered
+from ..running.executors import Executor
 from ..sums.estimate import Caution
 from . import click_pages
 
@@ -38,8 +42,23 @@ class ClickFit(Delivered):
     fitted: Fitted
     path: str
     confidence: float = 0.95
+    fit: Fit | None = None
 
     headings = ("quantity", "rank", "value")
+
+    @classmethod
+    def of(
+        cls,
+        fitted: Fitted,
+        source: Source,
+        path: str,
+        confidence: float,
+        executor: Executor | None,
+        facts: Mapping[str, Any],
+    ) -> ClickFit:
+        """A model with how well it fits the log that it was learnt from, if that was read in this process."""
+        here = executor is None or isinstance(executor, ThreadPoolExecutor)
+        return cls(fitted, path, confidence, fit_to(fitted, source, confidence) if here else None, facts=facts)
 
     @property
     def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
@@ -68,15 +87,16 @@ class ClickFit(Delivered):
             "documents": len(fitted.documents),
             "rounds": fitted.learnt.rounds,
             "converged": fitted.learnt.converged,
+            "fit": plain(self.fit),
             "learnt": self.records(),
             "tally": plain(fitted.tally),
             "cautions": plain(fitted.cautions),
         }
 
     def to_document(self) -> Document:
-        found, drawn = self.fitted.to_document(self.confidence), click_pages.curves({"": self.fitted}, self.confidence)
-        curve = (replace(one, tables=(), printed=False) for one in drawn)
-        parts = (*curve, *found.sections, again(self.facts, "log", "spelling"))
+        found = self.fitted.to_document(self.confidence)
+        fit = click_pages.fit_section(self.fitted, self.fit, self.confidence)
+        parts = (fit, *found.sections, again(self.facts, "log", "spelling"))
         return self._page(f"{found.lead}, written to {self.path}", parts, self._answer())
 
     def _answer(self) -> Answer:

@@ -13,6 +13,7 @@ Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 10, 48
+_CAP = 4.5  # half of the line at an end of an interval: of a narrow one nothing else would be seen
 _LINE, _LETTER = 22, 8.8  # room for the larger letters on a phone
 _COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b", "#c0417a", "#6b8e23", "#8b5a3c")
 
@@ -128,8 +129,10 @@ def _series(chart: Chart, series: Series, colour: str) -> str:
     drawn = ""
     if series.low is not None and series.high is not None:
         for x, low, high in zip(series.x, series.low, series.high, strict=True):
-            ends = (*_place(chart, x, low), *_place(chart, x, high))
-            drawn += _line(*ends, f'stroke="{colour}" opacity=".55"')
+            (at, bottom), (_, top) = _place(chart, x, low), _place(chart, x, high)
+            drawn += _line(at, bottom, at, top, f'stroke="{colour}" stroke-width="1.6" opacity=".75"')
+            for end in (bottom, top) if top < bottom else ():
+                drawn += _line(at - _CAP, end, at + _CAP, end, f'stroke="{colour}" stroke-width="1.6" opacity=".75"')
     if series.line:
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         drawn += f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.8"/>'

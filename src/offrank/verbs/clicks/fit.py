@@ -71,4 +71,4 @@ def fit_clicks(
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path, overwrite)
     made = metadata.facts("click-model", f"{kind!r}, fitted to {source.describe()}", source, spelling=repr(kind))
-    return click_results.ClickFit(fitted, str(path), confidence, facts=made)
+    return click_results.ClickFit.of(fitted, source, str(path), confidence, executor, made)
