@@ -146,7 +146,14 @@ def test_two_numbers_show_their_difference(one: float, other: float, shown: tupl
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(1e5, "100,000"), (12345.6, "12,300"), (2.0, "2"), (0.0103, "0.0103"), (1.23456e-5, "1.23e-05")],
+    [
+        (1e5, "100,000"),
+        (12345.6, "12,300"),
+        (2.0, "2"),
+        (0.0103, "0.0103"),
+        (1.23456e-5, "1.23e-05"),
+        (4.359e9, "4.36e+09"),
+    ],
 )
 def test_a_number_without_error_has_three_digits_at_most(value: float, shown: str) -> None:
     assert rough(value) == shown

@@ -204,7 +204,8 @@ def apart(one: float, other: float, *, signed: bool = False) -> tuple[str, str]:
 
 def rough(value: float) -> str:
     """Format a number whose error is unknown: at most three significant digits, as "1,230" or "0.5"."""
-    return f"{float(f'{value:.3g}'):,.15g}"
+    short = f"{value:.3g}"
+    return f"{float(short):,.15g}" if abs(value) < _WIDEST else short
 
 
 def count(value: float | None) -> str:

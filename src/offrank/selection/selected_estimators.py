@@ -166,8 +166,8 @@ def _light(row: Mapping[str, Any]) -> str:
 
 def _reasons(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the estimators with the reasons, which may begin with the estimator themselves."""
-    each = ((quote(row["estimator"]), str(row["message"])) for row in rows)
-    return tuple(why if why.startswith(name) else f"{name}: {why}" for name, why in each)
+    each = ((row["estimator"], str(row["message"])) for row in rows)
+    return tuple(why if why.startswith((name, quote(name))) else f"{quote(name)}: {why}" for name, why in each)
 
 
 def _span(row: Mapping[str, Any]) -> Span:

@@ -9,7 +9,7 @@ from ...checks.propensities import SlotsRow
 from ...errors import UsageError
 from ...estimators.registry import ESTIMATORS
 from ...findings.verdict import Verdict
-from ...language.formatting import MISSING, Span, count, listing, number, quote
+from ...language.formatting import MISSING, Span, count, listing, number, quote, rough
 from ...report.document import Document, Figures, Item, Section
 from ...report.facts import again, eyebrow, period
 from ...report.picture import Picture
@@ -171,8 +171,8 @@ def _slots(found: Sequence[SlotsRow], folded: bool) -> Section:
             str(one.slots),
             count(one.impressions),
             count(one.estimated_impressions),
-            f"{one.mean_inverse_propensity:.4g}",
-            f"{one.max_inverse_propensity:.4g}",
+            rough(one.mean_inverse_propensity),
+            rough(one.max_inverse_propensity),
         )
         for one in found
     )
