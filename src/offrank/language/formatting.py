@@ -14,8 +14,9 @@ _FINEST = 9
 """Numbers from `_WIDEST` on, and those that need more decimals, are written in powers of ten."""
 _HALF = 3
 """Half an interval is at least this many units of the last digit, and less than ten times as many."""
-_SKEWED = 20
-"""Half an interval over twice its shorter side, at most: beyond, the value stands at its end."""
+_SHORT, _SKEWED = 1.5, 20
+"""Of an interval with a side more than twice as long as the other, so many times the shorter one count as half of it;
+if half is more than `_SKEWED` times as long, the value stands at an end."""
 _NOISE = 1e-9
 """An error that is smaller relative to its value, or a distance relative to its error, is of rounding."""
 _MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
@@ -82,7 +83,7 @@ class Span:
         """
         value, low, high, half = self.value, self.low, self.high, None
         if low is not None and high is not None:
-            half, short = (high - low) / 2, 0.0 if value is None else 2 * min(abs(value - low), abs(high - value))
+            half, short = (high - low) / 2, 0.0 if value is None else _SHORT * min(abs(value - low), abs(high - value))
             half = short if half / _SKEWED < short < half else half
         elif (end := high if low is None else low) is not None and value is not None:
             half = abs(value - end)
