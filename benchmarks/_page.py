@@ -1,4 +1,4 @@
-"""What scripts share: commands with options, results that are kept, and the tables of docs/ that they write."""
+"""What scripts share: commands with options, results that are kept, tables of docs/ that they write, and times."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import hashlib
 import inspect
 import json
 import multiprocessing
+import re
+import statistics
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +100,11 @@ def measured(
                 yield task, next(found)
 
 
+def restored(kind: type[Any], one: Any) -> Any:
+    """Return a result of a dataclass as such, also where a file kept it."""
+    return one if isinstance(one, kind) else kind(**one)
+
+
 def _known(kept: Path | None) -> dict[str, Any]:
     """What a file of results holds, by the text of its task."""
     if kept is None or not kept.exists():
@@ -154,3 +162,69 @@ def _git(*words: str) -> str:
 def drawn(chart: dict[str, Any]) -> str:
     """Return a chart as SVG."""
     return chart_svg(Chart(**{**chart, "series": tuple(Series(**one) for one in chart["series"])}))
+
+
+# Times and memory of one process ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of several runs."""
+
+    runs: Sequence[float]
+
+    @property
+    def best(self) -> float:
+        return min(self.runs)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.runs)
+
+
+def in_turn(
+    jobs: Mapping[str, Callable[[], Any]], repeats: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, Times]:
+    """Run every job once to warm up, then all of them in turn, so that a busy moment hits them alike."""
+    for job in jobs.values():
+        job()
+    runs: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            start = clock()
+            job()
+            runs[name].append(clock() - start)
+    return {name: Times(found) for name, found in runs.items()}
+
+
+def ratios(title: str, times: Mapping[str, Times], rows: int, against: str) -> Iterator[str]:
+    """Seconds, rates, and ratios to the job `against`, as lines of a page."""
+    yield f"{title}:\n"
+    yield from markdown_head("job", "best s", "median s", "million rows/s", "times the reference, best", "median")
+    reference = times[against]
+    for name, found in times.items():
+        ratios = (found.best / reference.best, found.median / reference.median)
+        cells = (found.best, found.median, rows / found.best / 1e6, *ratios)
+        yield markdown_row(name, *(f"{cell:.3g}" for cell in cells))
+    yield ""
+
+
+def alone(job: Callable[[], Any]) -> tuple[Any, float, float, float]:
+    """What a job returns in a process of its own; seconds, CPU seconds and peak memory in MB of that process."""
+    start = time.perf_counter()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found, used, peak = pool.apply(_told, (job,))
+    return found, time.perf_counter() - start, used, peak
+
+
+def _told(job: Callable[[], Any]) -> tuple[Any, float, float]:
+    return job(), time.process_time(), memory()
+
+
+def memory(kind: str = "VmHWM") -> float:
+    """MB of a kind of memory of this process, by default the most that it ever had.
+
+    Not getrusage: its maximum survives exec, so it would be that of this process's parent.
+    """
+    found = re.search(rf"{kind}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found[1]) / 1024 if found else float("nan")

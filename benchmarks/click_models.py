@@ -18,8 +18,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _page import markdown_row, run
-from _timing import alone, memory
+from _page import alone, markdown_row, memory, run
 
 import offrank
 from offrank.clicks import click_model

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _page import run
-from _timing import alone, in_turn, ratios
+from _page import alone, in_turn, ratios, run
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import SGDClassifier
 

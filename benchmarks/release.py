@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
-from _page import markdown_head, markdown_row, measured, run
+from _page import markdown_head, markdown_row, measured, restored, run
 from _worlds import lists
 
 import offrank
@@ -276,7 +276,7 @@ def release(
     every: list[Outcome] = []
     tasks = [(world.name, logs, learnt) for world in WORLDS if only in world.name]
     for (name, *_), found in measured(outcomes, tasks, workers, kept):
-        some = [one if isinstance(one, Outcome) else Outcome(**one) for one in found]
+        some = [restored(Outcome, one) for one in found]
         every += some
         yield line(name, some)
     yield line("all", every)

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,8 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
-from _page import markdown_head, markdown_row, measured, run
-from _timing import memory
+from _page import markdown_head, markdown_row, measured, memory, restored, run
 from _worlds import logged, matrix, narrow, reranked, scaled
 
 import offrank
@@ -355,17 +354,12 @@ def small_machine(
     yield from markdown_head("log", *heads)
     found: dict[tuple[str, str], Used] = {}
     for (shape, questions, *_), every in measured(used, tasks, kept=kept):
-        found |= {(shape, question): as_used(one) for question, one in zip(questions, every, strict=True)}
+        found |= {(shape, question): restored(Used, one) for question, one in zip(questions, every, strict=True)}
     for name, case in chosen.items():
         one = found[case]
         file = f"{one.gigabytes:.2f}" if one.gigabytes >= 0.005 else "< 0.01"
         peaks = f"{one.private:.2f}", f"{one.resident:.2f}"
         yield markdown_row(name, f"{one.rows:,}", file, said(one.result), *peaks, f"{one.cpu:,.1f}", f"{one.wall:,.1f}")
-
-
-def as_used(one: Used | Mapping[str, Any]) -> Used:
-    """What was measured, also where a file kept it."""
-    return one if isinstance(one, Used) else Used(**one)
 
 
 def every_verb(
@@ -374,7 +368,7 @@ def every_verb(
     """A line for each verb, with GiB of private memory and CPU seconds for each shape, and what was refused below."""
     verbs = [verb for verb in VERBS if only in verb]
     tasks = [(shape, verbs, scale, seconds) for shape in FEATURED]
-    columns = {task[0]: list(map(as_used, every)) for task, every in measured(used, tasks, kept=kept)}
+    columns = {task[0]: [restored(Used, one) for one in every] for task, every in measured(used, tasks, kept=kept)}
     yield from markdown_head(
         "verb", *(f"{name}: {each[0].rows:,} of {FEATURED[name][0]:,} rows" for name, each in columns.items())
     )

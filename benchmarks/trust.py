@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from _page import markdown_head, markdown_row, measured, run
+from _page import markdown_head, markdown_row, measured, restored, run
 from trust_worlds import WORLDS
 from trust_worlds.battery import NO_LOG_SHOWS, kinds, trial
 from trust_worlds.judged import Said, alarms, by_fault, by_kind, note, promises, said_of
@@ -51,7 +51,7 @@ def worlds(
     found: Found = {}
     tasks = [(name, size, logs) for name in WORLDS if only in name for size in rows]
     for (name, size, _), every in measured(outcomes, tasks, workers, kept):
-        found[name, size] = [one if isinstance(one, Outcome) else Outcome(**one) for one in every]
+        found[name, size] = [restored(Outcome, one) for one in every]
         said = f"{words(found[name, size])}  {most_frequent(found[name, size])}"
         print(f"{name:50} {size:6} {said}", file=sys.stderr, flush=True)
     yield from (f"{logs} logs of each world and size.", "", *totals(found), "", *table(found, rows))

@@ -28,7 +28,7 @@ def row(script: str, *words: str) -> list[str]:
 @pytest.mark.turns(3)
 def test_growth_is_measured_over_doubled_sizes() -> None:
     verb, against, sizes, seconds, exponent, memory, _ = row(
-        "growth", "--only", "measure rows", "--scale", "0.002", "--repeats", "1"
+        "scale", "growth", "--only", "measure rows", "--scale", "0.002", "--repeats", "1"
     )
     assert (verb, against, sizes) == ("`measure`", "rows", "100 to 1,600")
     assert len(seconds.split(", ")) == 5

@@ -1,8 +1,8 @@
 """Errors of estimators, and of the choice among them, in simulated logs whose truth is known.
 
-python benchmarks/estimators.py selecting [--logs 200] [--rows 1000 20000] [--worlds position-based ...]
-python benchmarks/estimators.py auto [--logs 50] [--rows 5000] [--write]
-python benchmarks/estimators.py pseudoinverse [--logs 300] [--rows 500 5000]
+python benchmarks/selection.py selecting [--logs 200] [--rows 1000 20000] [--worlds position-based ...]
+python benchmarks/selection.py auto [--logs 50] [--rows 5000] [--write]
+python benchmarks/selection.py pseudoinverse [--logs 300] [--rows 500 5000]
 """
 
 from __future__ import annotations
