@@ -31,7 +31,7 @@ _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     "warnings": ("cautions",),
     "show": ("summary", "report", "print"),
     "save_html": ("to_html", "html", "save", "to_page"),
-    "to_pandas": ("df", "dataframe", "to_df", "to_frame"),
+    "to_pandas": ("df", "dataframe", "to_df", "to_frame", "to_dataframe", "frame"),
 }
 """Attributes of results -> what other libraries call them."""
 

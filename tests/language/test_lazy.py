@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,9 @@ def test_the_text_has_what_is_imported_for_type_checkers_and_nothing_else(path: 
     }
     assert wanted
     assert homes(str(path)) == wanted
+
+
+def test_a_wrong_name_of_the_package_is_answered_with_the_right_one() -> None:
+    program = [sys.executable, "-c", "import offrank; offrank.evalute"]  # the interpreter adds it to what it prints
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert "Did you mean: 'evaluate'?" in done.stderr

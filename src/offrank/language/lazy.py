@@ -34,7 +34,8 @@ def later(package: str, homes: Mapping[str, tuple[str, str]], told: str = "") ->
 
     def found(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            # With the module, by which a traceback tells what is meant.
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
         home, own = homes[name]
         module = importlib.import_module(f".{own}" if home == "." else home, package)
         value = module if home == "." else getattr(module, own)
