@@ -123,7 +123,7 @@ def test_the_command_and_what_it_advises(tmp_path: Path, monkeypatch: pytest.Mon
     for step in steps:
         done = CliRunner().invoke(main, shlex.split(step)[1:])
         assert done.exit_code == 0, (step, done.output)
-    assert f"{told['truth']['top(grade)']['value']:.6f}, exactly" in result.output
+    assert f"{told['truth']['top(grade)']['value']:#.4g}, exactly" in result.output
 
 
 def test_the_command_refuses(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ class Truth:
 
     @property
     def said(self) -> str:
-        """The value in words: to six decimals if it is exact, else to the precision of its standard error."""
-        return f"{self.value:.6f}" if self.exact else with_error(self.value, self.standard_error)[0]
+        """The value in words: with four digits if it is exact, else to the precision of its standard error."""
+        return f"{self.value:#.4g}" if self.exact else with_error(self.value, self.standard_error)[0]
 
     def __str__(self) -> str:
         return (
