@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from _page import markdown_head, markdown_row, run
-from trust_worlds import HEALTHY as WORLDS
-from trust_worlds import World
+from trust_worlds.world import HEALTHY as WORLDS
+from trust_worlds.world import World
 
 import offrank
 from offrank.checks.row_inclusion import with_unread

@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 from _page import run
-from trust_worlds.engine import Floats, Law, Users
-from trust_worlds.log import Draft, Step
+from trust_worlds.engine import Draft, Floats, Law, Step, Users
 from trust_worlds.world import World
 
 import offrank

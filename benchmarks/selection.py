@@ -18,8 +18,8 @@ import numpy as np
 from _page import run
 from rich.console import Console
 from rich.table import Table
-from trust_worlds import HEALTHY
-from trust_worlds import World as Healthy
+from trust_worlds.world import HEALTHY
+from trust_worlds.world import World as Healthy
 
 import offrank
 from offrank.estimators import estimator

@@ -1,18 +1,22 @@
-"""A search engine whose truth is a sum over slates, and logs of it that are drawn without a loop over rows."""
+"""A search engine whose truth is a sum over slates, and a log of it while it is being written: arrays by column."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Columns = dict[str, NDArray[np.generic]]
+Given = ParamSpec("Given")
 
 CURVE = (1.0, 0.5, 0.33, 0.25, 0.2)
 """How likely users of the position-based model look at each rank."""
@@ -234,3 +238,85 @@ class Shuffled(Law):
         known = order[query.reshape(-1, *[1] * (slates.ndim - 1))]
         match = np.cumprod((slates[..., None] == known).any(axis=-1), axis=-1)
         return np.asarray(match * np.cumprod(1 / (engine.slots - np.arange(engine.slots))))
+
+
+# A log ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Draft:
+    """A log of one engine. slate: [n, slots] places among the candidates; columns: what is written, a row each."""
+
+    engine: Engine
+    users: Users
+    query: Integers
+    slate: Integers
+    columns: Columns
+    rng: np.random.Generator
+
+    @property
+    def clicks(self) -> Floats:
+        """[n, slots] the column."""
+        return np.asarray(self.columns["clicks"])
+
+    @clicks.setter
+    def clicks(self, clicks: Floats) -> None:
+        self.columns["clicks"] = clicks
+
+    @property
+    def time(self) -> Floats:
+        """[n] 0 in the first row, almost 1 in the last."""
+        return np.arange(len(self.query)) / len(self.query)
+
+    def some(self, share: float) -> NDArray[np.bool_]:
+        """[n] rows that are drawn with this probability."""
+        return self.rng.random(len(self.query)) < share
+
+    def of_engine(self, column: str, engine: Engine | None = None) -> Floats:
+        """[n, slots] a column of the engine, of what is shown."""
+        return np.asarray((engine or self.engine).columns[column][self.query[:, None], self.slate])
+
+    def click(self, factor: Floats | float = 1.0, *, relevance: Floats | None = None) -> None:
+        """Users click anew, for whom what is shown is so much more relevant (or as relevant as is said)."""
+        attracted = self.of_engine("relevance") * factor if relevance is None else relevance
+        self.clicks = self.users.click(attracted, self.rng)
+
+    def by_users(self, visits: float) -> Integers:
+        """[n] numbers of users, who come so often on average; they are written."""
+        n = len(self.query)
+        user = np.asarray(self.rng.integers(max(int(n / visits), 2), size=n))
+        self.columns["user"] = user
+        return user
+
+    def keep(self, rows: NDArray[np.generic]) -> None:
+        """These rows only (a mask, or numbers of rows)."""
+        self.query, self.slate = self.query[rows], self.slate[rows]
+        self.columns = {name: column[rows] for name, column in self.columns.items()}
+
+    def table(self) -> pa.Table:
+        """What offrank reads."""
+        length = self.columns.pop("length", None)
+        ragged = ("slate", "clicks") if length is not None else ()
+        made = {
+            name: _lists(column, length if name in ragged else None) if column.ndim == 2 else pa.array(column)
+            for name, column in self.columns.items()
+        }
+        return pa.table(made)
+
+
+Step = Callable[[Draft], None]
+"""What happens to a log, for better or worse."""
+
+
+def _lists(values: NDArray[np.generic], length: NDArray[np.generic] | None) -> pa.Array:
+    """[n, k] values as a list column, the first `length` of each row."""
+    n, width = values.shape
+    sizes = np.full(n, width) if length is None else length
+    kept = values[np.arange(width) < np.asarray(sizes)[:, None]]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(kept))
+
+
+def given(write: Callable[Concatenate[Draft, Given], None]) -> Callable[Given, Step]:
+    """A step that is made by saying all but the draft."""
+    return lambda *args, **more: lambda draft: write(draft, *args, **more)

@@ -1,19 +1,17 @@
-"""What is said of the logs of the battery, held against the truth."""
+"""What is said of logs of the worlds and of the battery, held against the truth, as lines of tables."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import offrank
 from offrank.findings.verdict import Verdict
 
-from .battery import FAULTS, FITTING, NO_LOG_SHOWS
-from .drawing import Trial
-from .measure import CARE, NONE, SOUND, Share
+from .battery import FAULTS, NO_LOG_SHOWS, Trial
+from .world import CARE, NONE, SOUND, WORLDS, Outcome, World
 
 Numbers = tuple[float, float, float]
 """A value with the ends of its interval."""
@@ -21,19 +19,10 @@ NULL = 1e-9
 """Lifts smaller than this are none."""
 FIRST = 3
 """So many of the assumptions are read."""
-UNSEEN = frozenset(
-    {
-        "assumed",
-        "disagreement",
-        "low-ess",
-        "small-ess-share",
-        "hidden-mass",
-        "few-rewards",
-        "rare-rewards",
-        "few-clusters",
-    }
-    | {"heavy-rewards", "large-weight", "heavy-tail", "no-overlap", "support", "known-error"}
-)
+UNSEEN = frozenset({
+    "assumed", "disagreement", "low-ess", "small-ess-share", "hidden-mass", "few-rewards", "rare-rewards",
+    "few-clusters", "heavy-rewards", "large-weight", "heavy-tail", "no-overlap", "support", "known-error",
+})  # fmt: skip
 """Codes that say how little the log knows of the question, not that something is wrong with it."""
 NOTED = frozenset({"shared-users"})
 """Codes of notes that name a fault."""
@@ -60,7 +49,6 @@ class Said:
     relative: Numbers | None = None
     codes: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
-    seconds: float = 0.0
 
     @property
     def away(self) -> float:
@@ -116,21 +104,15 @@ class Said:
         return bool(set(self.codes) - UNSEEN)
 
     @property
-    def cautious(self) -> bool:
-        """Whether any warning is given."""
-        return bool(self.codes) or self.trust == CARE
-
-    @property
     def named(self) -> bool:
         """Whether one of the assumptions that are read is the one that fails."""
-        return bool(FITTING.get(self.fault, frozenset()) & set(self.assumptions[:FIRST]))
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return bool(self.fault and FAULTS[self.fault][1] & set(self.assumptions[:FIRST]))
 
     @classmethod
-    def of(cls, said: dict[str, Any]) -> Said:
-        """What `to_dict` made, read from JSON."""
+    def of(cls, said: Said | dict[str, Any]) -> Said:
+        """What was kept as JSON, or was just said."""
+        if isinstance(said, Said):
+            return said
         return cls(**{name: tuple(one) if isinstance(one, list) else one for name, one in said.items()})
 
 
@@ -143,16 +125,14 @@ def said_of(trial: Trial) -> Said:
     """Ask about one log."""
     table = trial.table()
     about = (trial.number, trial.kind, trial.fault, table.num_rows, trial.truths(table), trial.compares)
-    began = time.process_time()
     try:
         result = trial.answer(table)
     except offrank.OffrankError as error:
-        return Said(*about, trust=NONE, codes=(error.code,), seconds=time.process_time() - began)
+        return Said(*about, trust=NONE, codes=(error.code,))
     verdict = next(iter(result.decisions.values())) if trial.compares else result.verdict
     numbers = {name: _numbers(getattr(verdict, name)) for name in ("value", "difference", "relative")}
     return Said(*about, trust=verdict.trust, decision=verdict.decision, estimator=str(verdict.estimator), **numbers,
-                codes=_codes(result, verdict), assumptions=tuple(one.code for one in verdict.assumptions),
-                seconds=time.process_time() - began)  # fmt: skip
+                codes=_codes(result, verdict), assumptions=tuple(one.code for one in verdict.assumptions))  # fmt: skip
 
 
 def _numbers(interval: offrank.Interval | None) -> Numbers | None:
@@ -172,7 +152,23 @@ def _codes(result: offrank.Result, verdict: Verdict) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(one.code for one in verdict.reasons), *of_log, *of_answer]))
 
 
-# What is promised -----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Share:
+    """So many of so many."""
+
+    count: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.count / self.of:.0f} %" if self.of else ""
+
+    @classmethod
+    def that(cls, judged: Iterable[Any]) -> Share:
+        kept = list(map(bool, judged))
+        return cls(sum(kept), len(kept))
+
+
+# The battery ----------------------------------------------------------------------------------------------------------
 
 Pick = Callable[[Said], bool | None]
 
@@ -269,16 +265,94 @@ def alarms(every: Sequence[Said]) -> Counter[str]:
     return Counter(code for one in every if not one.fault for code in one.codes)
 
 
-def note(one: Said) -> str:
-    """One log in a line, for whoever looks for what went wrong."""
-    pairs = {"value": (None if one.compares else one.value, one.truth[0]), "difference": (one.difference, one.away)}
-    numbers = "; ".join(_told(name, *pair) for name, pair in pairs.items())
-    said = f"{one.decision}, {one.trust}, by {one.estimator}; {numbers}; {', '.join(one.codes)}"
-    return f"{one.number} {one.kind}, {one.rows} rows: {said}"
+# The worlds -----------------------------------------------------------------------------------------------------------
+
+Found = Mapping[tuple[str, int], Sequence[Outcome]]
+"""(world, rows) -> what was said of its logs."""
 
 
-def _told(name: str, found: Numbers | None, truth: float) -> str:
-    if found is None:
-        return f"no {name}"
-    missed = "" if _holds(found, truth) else " MISSED"
-    return f"{name} {found[0]:.4g} ({found[1]:.4g} to {found[2]:.4g}), truth {truth:.4g}{missed}"
+def by_world(found: Found, sizes: Sequence[int]) -> Iterator[list[str]]:
+    """A line for each world."""
+    for name, world in WORLDS.items():
+        by_size = [found.get((name, rows), ()) for rows in sizes]
+        if any(by_size):
+            yield [name, *map(words, by_size), *_judgement(world, found, sizes)]
+
+
+def words(outcomes: Sequence[Outcome]) -> str:
+    """How often the trust is sound, with care and none, in per cent."""
+    counts = [Share.that(one.trust == word for one in outcomes) for word in (SOUND, CARE, NONE)]
+    if not outcomes:
+        return ""
+    return " / ".join(f"{100 * count.count / count.of:.0f}" for count in counts)
+
+
+def _judgement(world: World, found: Found, sizes: Sequence[int]) -> list[str]:
+    """What is named first and whether that is right; how often the interval of a *sound* holds, and is far off."""
+    every = [one for rows in sizes for one in found.get((world.name, rows), ())]
+    known = list(_known(world, found))
+    used = [one for one in every if one.trust == SOUND]
+    answered = [one for one in every if one.trust != NONE]
+    right = "cannot be known" if world.causes is None else str(Share.that(one.right for one in known))
+    first = most_frequent(known or every)
+    return [
+        f"`{first}`" if first else "",
+        "" if world.healthy else right,
+        str(Share.that(one.held for one in used)),
+        str(Share.that(one.off for one in used)),
+        str(Share.that(one.decided for one in answered)),
+        str(Share.that(one.astray for one in answered)),
+    ]
+
+
+def _known(world: World, found: Found) -> Iterator[Outcome]:
+    """The logs of a broken world that ought to name a cause."""
+    for other, rows, one in _flat(found):
+        if other is world and world.causes and rows >= world.known_from and not one.spared:
+            yield one
+
+
+def totals(found: Found) -> dict[str, Share]:
+    """What is promised of the worlds, and what was measured."""
+    healthy = [one for world, _, one in _flat(found) if world.healthy]
+    long = [one for world, rows, one in _flat(found) if world.healthy and rows >= world.known_from]
+    broken = [one for world, _, one in _flat(found) if not world.healthy]
+    knowable = [one for world, _, one in _flat(found) if world.causes]
+    telling = [one for world, rows, one in _flat(found) if world.causes and rows >= world.known_from]
+    return {
+        "healthy logs: *sound*, where the log is long enough": Share.that(one.trust == SOUND for one in long),
+        "the same: *none*, at most 2 %": Share.that(one.trust == NONE for one in long),
+        "healthy logs of any length: *none*": Share.that(one.trust == NONE for one in healthy),
+        "healthy logs: the interval of a *sound* holds the truth, at least 93 %": Share.that(
+            one.held for one in healthy if one.trust == SOUND
+        ),
+        "healthy logs: the interval of a *with care* holds the truth": Share.that(
+            one.held for one in healthy if one.trust == CARE
+        ),
+        "broken logs: *sound*": Share.that(one.trust == SOUND for one in broken),
+        "broken logs: the error of a *sound* exceeds three standard errors, at most 2 %": Share.that(
+            one.off for one in broken if one.trust == SOUND
+        ),
+        "the same, without the worlds in which no log can tell": Share.that(
+            one.off for one in knowable if one.trust == SOUND
+        ),
+        "the same, where a log of that size can tell": Share.that(one.off for one in telling if one.trust == SOUND),
+        "healthy logs: a decision that is wrong": Share.that(one.astray for one in healthy if one.trust != NONE),
+        "broken logs that can tell: a decision that is wrong": Share.that(
+            one.astray for one in telling if one.trust != NONE
+        ),
+        "broken logs that can tell: the right cause is named first, at least 80 %": Share.that(
+            one.right for world in WORLDS.values() for one in _known(world, found)
+        ),
+    }
+
+
+def _flat(found: Found) -> Iterator[tuple[World, int, Outcome]]:
+    """Every log by itself, with its world and size."""
+    yield from ((WORLDS[name], rows, one) for (name, rows), outcomes in found.items() for one in outcomes)
+
+
+def most_frequent(outcomes: Iterable[Outcome]) -> str:
+    """The code that is named first most often."""
+    [(code, _)] = Counter(one.first for one in outcomes).most_common(1)
+    return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +13,9 @@ import pytest
 
 import offrank
 from benchmarks.trust_worlds import judged
-from benchmarks.trust_worlds.battery import FAULTS, FITTING, HEALTHY, NO_LOG_SHOWS, kinds, trial
-from benchmarks.trust_worlds.drawing import LEAK, Trial
+from benchmarks.trust_worlds.battery import FAULTS, HEALTHY, LEAK, NO_LOG_SHOWS, Trial, kinds, trial
 from benchmarks.trust_worlds.judged import Said, said_of
-from benchmarks.trust_worlds.measure import CARE, NONE, SOUND
+from benchmarks.trust_worlds.world import CARE, NONE, SOUND
 
 ROOT = Path(__file__).parents[2]
 SEED, COUNT = 77, 80
@@ -35,11 +34,10 @@ def clicks(table) -> np.ndarray:
     return np.stack(table["clicks"].to_numpy())
 
 
-def test_half_of_the_worlds_have_a_fault_and_each_fault_has_its_assumptions() -> None:
+def test_half_of_the_worlds_have_a_fault() -> None:
     found = kinds(320)
     assert sum(bool(fault) for _, fault in found) == 160
     assert {kind for kind, _ in found} == {*HEALTHY, *FAULTS}
-    assert set(FITTING) == set(FAULTS)
     assert set(NO_LOG_SHOWS) < set(FAULTS)
 
 
@@ -134,7 +132,7 @@ def test_a_log_is_asked_about_as_anyone_would(kind: str) -> None:
     assert said.answered
     assert said.difference is not None
     assert abs(said.difference[0] - said.away) < 2 * abs(said.difference[2] - said.difference[1]) or kind == "robots"
-    assert Said.of(json.loads(json.dumps(said.to_dict()))) == said
+    assert Said.of(json.loads(json.dumps(asdict(said)))) == said
 
 
 def test_a_refusal_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,14 +185,13 @@ def test_what_was_found_before_is_of_the_same_promises() -> None:
 
 @pytest.mark.turns(3)
 def test_the_page_is_made_of_what_was_kept(tmp_path: Path) -> None:
-    kept, before = tmp_path / "now", tmp_path / "before"
+    kept = tmp_path / "now"
     few = [
         replace(GOOD, number=0, kind="uniform"),
         replace(FAULTY, number=1, kind="low clicks lost", fault="low clicks lost"),
     ]
-    kept.write_text("".join(f"{json.dumps([[1, 2, one.number], one.to_dict()])}\n" for one in few))
-    before.write_text("".join(f"{json.dumps([[seed, 2, 0], ASTRAY.to_dict()])}\n" for seed in (1, 2)))
-    words = ["--worlds", "2", "--kept", str(kept), "--before", str(before), "--notes"]
+    kept.write_text("".join(f"{json.dumps([[1, 2, one.number], asdict(one)])}\n" for one in few))
+    words = ["--worlds", "2", "--kept", str(kept)]
     done = subprocess.run(
         [sys.executable, "benchmarks/trust.py", "battery", *words],
         cwd=ROOT,
@@ -205,6 +202,5 @@ def test_the_page_is_made_of_what_was_kept(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     lines = done.stdout.splitlines()
     assert lines[0] == "2 worlds with a log each, 1 of them with a fault."
-    assert "| without a fault, *sound*: the value is held, at least 94.5 % | 0.0 % | 1 | 100.0 % | 1 |" in lines
+    assert "| without a fault, *sound*: the value is held, at least 94.5 % |  |  | 100.0 % | 1 |" in lines
     assert "| low clicks lost | 1 | 0 | 0 | 1 | 1 | 0 | 0 | 0 | 0 |  |" in lines
-    assert any(line.startswith("1 low clicks lost, 100 rows: better, sound") for line in lines)

@@ -6,9 +6,7 @@ from functools import cache
 
 import pytest
 
-from benchmarks.trust_worlds import BROKEN, HEALTHY, WORLDS
-from benchmarks.trust_worlds.broken import ASSUMPTIONS
-from benchmarks.trust_worlds.measure import NONE, SOUND, Outcome, outcome
+from benchmarks.trust_worlds.world import ASSUMPTIONS, BROKEN, HEALTHY, NONE, SOUND, WORLDS, Outcome, outcome
 
 # One worker: the worlds of these tests are the same.
 pytestmark = pytest.mark.xdist_group("broken")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.trust_worlds import BROKEN, HEALTHY, WORLDS
 from benchmarks.trust_worlds.engine import Engine, Law, Shuffled, Users, stream
+from benchmarks.trust_worlds.world import BROKEN, HEALTHY, WORLDS
 
 ROWS = 20_000
 LAWS = (

@@ -12,10 +12,9 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from benchmarks.trust_worlds import BROKEN
 from benchmarks.trust_worlds import log as steps
-from benchmarks.trust_worlds.engine import Law
-from benchmarks.trust_worlds.world import World
+from benchmarks.trust_worlds.engine import Draft, Law, Step
+from benchmarks.trust_worlds.world import BROKEN, World
 from offrank.errors import OffrankError
 from offrank.estimators.named import ESTIMATORS
 from tests.metamorphic.changes import check_more_estimators
@@ -48,12 +47,12 @@ KNOWN = {
 """Worlds of the benchmark, besides those below."""
 
 
-def another_day(draft: steps.Draft) -> None:
+def another_day(draft: Draft) -> None:
     """Propensities of the scores of another day, of the whole slate and of its slots."""
     steps.propensities(Law("stale_score"))(draft)
 
 
-def world(name: str, *written: steps.Step, drawn: Law | None = None, **known: Any) -> World:
+def world(name: str, *written: Step, drawn: Law | None = None, **known: Any) -> World:
     return World(name, drawn=drawn or Law(), target=NEAR, shape=SHAPE, written=written, **known)
 
 
