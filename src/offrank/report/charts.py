@@ -12,7 +12,7 @@ from .plots import Axis
 Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
-_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 10, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 14, 10, 48
 _CAP = 4.5  # half of the line at an end of an interval: of a narrow one nothing else would be seen
 _LINE, _LETTER = 22, 8.8  # room for the larger letters on a phone
 _COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b", "#c0417a", "#6b8e23", "#8b5a3c")

@@ -45,7 +45,8 @@ class Axis:
         if self.log:
             exponents = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
             skip = max(1, math.ceil(len(exponents) / most))
-            return tuple(Tick(self.position(10.0**e), f"{10.0**e:g}") for e in exponents if e % skip == 0)
+            each = [(e, f"{10.0**e:,.10g}" if abs(e) < 5 else f"10{str(e).translate(_RAISED)}") for e in exponents]
+            return tuple(Tick(self.position(10.0**e), label) for e, label in each if e % skip == 0)
         if self.high - self.low < _NARROWEST:
             return (Tick(self.position(0.0), "0", zero=True),) if self.low <= 0 <= self.high else ()
         step = _round_step((self.high - self.low) / most)
@@ -54,6 +55,7 @@ class Axis:
         return tuple(Tick(self.position(i * step), number(i * step, places), not i) for i in range(first, last + 1))
 
 
+_RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 NOTHING = Span(None, None, None)
 MARKS = {"better": "\u25b2", "worse": "\u25bc", "no clear difference": "=", "unknown": "?"}
 """Marks of decisions, which tell them apart without colour; other lights say how sound something is."""
