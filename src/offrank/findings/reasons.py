@@ -149,7 +149,7 @@ FROM_ELSEWHERE = Assumption(
     "the target was not made from this log",
     "change",
     "A ranker trained on these very clicks contains their noise, and its value is too high here. Models written by "
-    "offrank and columns that count this log's clicks are recognised; the training data of other programs is not.",
+    "offrank and columns of this log's click counts or rates are recognised; other programs' training data is not.",
 )
 AS_DRAWN = Assumption(
     "propensities-as-drawn",
