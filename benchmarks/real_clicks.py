@@ -8,7 +8,9 @@ Probabilities are kept 1e-10 from 0 and 1.
 CLAX is installed from the Python package index into an environment of its own, in the folder --peers. PyClick is in no
 package index: --pyclick is the folder of a checkout of your own, which is run in that environment, too.
 
-    python benchmarks/real_clicks.py [--log path/to/trainSample] [--peers FOLDER] [--pyclick FOLDER] [--models pbm ubm]
+    python -m benchmarks.real_clicks real-clicks [--log path/to/trainSample] [--models pbm ubm] [--peers FOLDER]
+        [--pyclick FOLDER]
+    python -m benchmarks.real_clicks held-out [--log path/to/trainSample]
 """
 
 from __future__ import annotations
@@ -17,16 +19,17 @@ import subprocess
 import sys
 import time
 import venv
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from _page import markdown_head, markdown_row, run
 
 import offrank
 import offrank_papers.neural  # noqa: F401  which makes `ncm` and `cacm` known
+from benchmarks._page import markdown_head, markdown_row, run
 from offrank.clicks import click_model
 from offrank.log.source import Needs, Source
 from offrank.readers import yandex
@@ -93,14 +96,20 @@ def _bits(chance: np.ndarray, clicks: np.ndarray) -> np.ndarray:
     return -np.log2(np.where(clicks > 0, kept, 1 - kept))
 
 
-def read(path: Path) -> tuple[Log, Log]:
-    """(sessions to learn from, every fifth session)."""
-    source = yandex(path).select(Needs(frozenset(["clicks"]), keys=frozenset(["query"])))
+def sessions(path: Path) -> Log:
+    """All sessions of a file, with the names of their queries."""
+    source = yandex(path).select(Needs(frozenset(["clicks"]), labels=frozenset(["query"])))
     batches = [batch for part in range(source.parts()) for batch in source.batches(part)]
+    labels = [np.array(batch.labels["query"].names)[batch.labels["query"].codes] for batch in batches]
     items = [np.take_along_axis(batch.contexts.candidates, batch.slates, axis=1) for batch in batches]
-    clicks = [(batch.clicks > 0).astype(np.int64) for batch in batches]
-    whole = Log(*map(np.concatenate, ([batch.contexts.keys["query"] for batch in batches], items, clicks)))
-    held = np.concatenate([batch.row % 5 == 0 for batch in batches])
+    return Log(*map(np.concatenate, (labels, items, [batch.clicks for batch in batches])))
+
+
+def read(path: Path) -> tuple[Log, Log]:
+    """(sessions to learn from, every fifth session); queries are numbers, clicks 0 or 1."""
+    found = sessions(path)
+    _, query = np.unique(found.query, return_inverse=True)
+    whole, held = Log(query, found.items, (found.clicks > 0).astype(np.int64)), np.arange(len(query)) % 5 == 0
     return whole.where(~held), whole.where(held)
 
 
@@ -191,11 +200,9 @@ def real_clicks(
     log: a file in the format of the Yandex challenge. peers: the folder of an environment for CLAX, made where there is
     none; pyclick: of a checkout of PyClick.
     """
-    if not log.is_file():
-        raise SystemExit(f"no sessions at {log}: give the path of a file in the format of the Yandex challenge")
     if pyclick and not peers:
         raise SystemExit("PyClick runs in the environment of the peers: give its folder with --peers")
-    known, held = read(log)
+    known, held = read(there(log))
     names = list(models)
     each = {"offrank": dict(told("offrank", held.clicks, ours(names, known, held)))}
     if peers:
@@ -214,6 +221,102 @@ def real_clicks(
             yield markdown_row(f"`{name}`", *(words[at] for at in range(len(QUANTITIES)) for words in by_system))
 
 
-COMMANDS = {real_clicks: ""}
+# Held-out rankings ----------------------------------------------------------------------------------------------------
+
+RANKINGS = 3  # targets per query
+FEWEST = 50  # held-out impressions of a target
+ESTIMATORS = ["logged", "ipm", "interpol(window=1)", "interpol(window=2)", "interpol(window=3)", "pbm"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One target of one query: its held-out mean clicks, and what each estimator said."""
+
+    query: str
+    held_out: int
+    truth: float
+    noise: float
+    estimates: dict[str, float]
+
+    def error(self, estimator: str) -> float:
+        """Estimate less truth, in clicks per impression."""
+        return self.estimates[estimator] - self.truth
+
+
+def targets(log: Log, nth: int) -> dict[str, tuple[int, ...]]:
+    """Each query's nth most frequent ranking, where it was shown often enough."""
+    shown: dict[str, Counter[tuple[int, ...]]] = {}
+    for query, slate in zip(log.query.tolist(), log.items.tolist(), strict=True):
+        shown.setdefault(query, Counter())[tuple(slate)] += 1
+    ranked = {query: counts.most_common(nth + 1)[nth:] for query, counts in shown.items()}
+    return {query: found[0][0] for query, found in ranked.items() if found and found[0][1] >= FEWEST}
+
+
+def trials(log: Log) -> Iterator[Trial]:
+    """Every target of every query, estimated without the impressions that showed it."""
+    for nth in range(RANKINGS):
+        target = targets(log, nth)
+        log_of_targets = log.where(np.isin(log.query, list(target)))
+        wanted = np.array([target[query] for query in log_of_targets.query.tolist()])
+        held_out = (log_of_targets.items == wanted).all(axis=1)
+        yield from _judge(log_of_targets, wanted, held_out)
+
+
+def _judge(log: Log, wanted: np.ndarray, held_out: np.ndarray) -> Iterator[Trial]:
+    others, truth = log.where(~held_out), log.where(held_out)
+    by_rank = others.clicks.mean(axis=0)
+    table = pa.table(
+        {
+            "query": others.query,
+            "slate": others.items.tolist(),
+            "clicks": others.clicks.tolist(),
+            "target": wanted[~held_out].tolist(),
+        }
+    )
+    result = offrank.evaluate(
+        offrank.read_log(table),
+        target=offrank.Ranking("target"),
+        logging=offrank.Counted(by="query"),
+        estimators=ESTIMATORS,
+        examination=by_rank / by_rank[0],  # rank CTR: too steep, since better documents stand higher
+        by="query",
+    )
+    for query, estimates in result.groups.items():
+        clicks = truth.clicks[truth.query == query].sum(axis=1)
+        noise = float(clicks.std(ddof=1) / np.sqrt(len(clicks)))
+        found = {name: estimate.value for (_, name), estimate in estimates.given.items()}
+        yield Trial(query, len(clicks), float(clicks.mean()), noise, found)
+
+
+def root_mean_square(found: list[Trial], estimator: str) -> float:
+    """Root mean square error over the trials in which the estimator gave a value."""
+    errors = [trial.error(estimator) for trial in found if estimator in trial.estimates]
+    return float(np.sqrt(np.mean(np.square(errors)))) if errors else float("nan")
+
+
+def there(log: Path) -> Path:
+    """The file, if it is there."""
+    if not log.is_file():
+        raise SystemExit(f"no sessions at {log}: give the path of a file in the format of the Yandex challenge")
+    return log
+
+
+def held_out(*, log: Path = SAMPLE) -> Iterator[str]:
+    """Estimates against held-out clicks: the mean clicks of a ranking, from the sessions that showed others.
+
+    Each query's most frequent rankings are taken in turn as the target. The impressions that showed exactly that
+    ranking are held out: their mean clicks are the truth. It is estimated from the query's other impressions, with rank
+    propensities counted in those. The last line has the root mean squares of the errors over all trials; the truth's
+    own noise (± two standard errors) is part of it.
+    """
+    found = list(trials(sessions(there(log))))
+    yield from markdown_head("query", "held out", "truth", *(f"`{name}`" for name in ESTIMATORS))
+    for trial in sorted(found, key=lambda trial: -trial.held_out):
+        values = [f"{trial.estimates[e]:.3f}" if e in trial.estimates else "none" for e in ESTIMATORS]
+        yield markdown_row(trial.query, f"{trial.held_out:,}", f"{trial.truth:.3f} ± {2 * trial.noise:.3f}", *values)
+    yield markdown_row("error", "", "", *(f"{root_mean_square(found, e):.3f}" for e in ESTIMATORS))
+
+
+COMMANDS = {real_clicks: "", held_out: ""}
 if __name__ == "__main__":
     run(__file__, COMMANDS)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import offrank
-from benchmarks import yandex_holdout
+from benchmarks import real_clicks
 from offrank.readers import yandex
 
 
@@ -44,9 +43,9 @@ def test_repeated_clicks_count_on_request(path: Path) -> None:
 
 
 def test_held_out_rankings(path: Path) -> None:
-    found = list(yandex_holdout.trials(yandex_holdout.read(path)))
-    Console(width=120).print(yandex_holdout.show(found))
-    error = {name: yandex_holdout.root_mean_square(found, name) for name in yandex_holdout.ESTIMATORS}
+    found = list(real_clicks.trials(real_clicks.sessions(path)))
+    print(*real_clicks.held_out(log=path), sep="\n")
+    error = {name: real_clicks.root_mean_square(found, name) for name in real_clicks.ESTIMATORS}
     assert len(found) == 23
     # The truths themselves are known to about .1 only, so no more is claimed than what is plain:
     # a window mends what the item-position model has never seen at the right rank, and the
