@@ -121,6 +121,12 @@ def test_what_was_logged_is_one_number_without_a_difference() -> None:
     assert found.shown == 1
 
 
+def test_ends_that_meet_are_one_number() -> None:
+    said = str(offrank.evaluate(World(1, position_based=False).table(20), "top(old)", bounds=True))
+    assert "top(old) minus the logged ranking is 0 clicks per impression" in " ".join(said.split())
+    assert "between" not in said
+
+
 def test_neither_parts_nor_order_matter() -> None:
     table = World(2, position_based=True).table(50)
     whole = bounds(table, examination=CURVE)

@@ -72,10 +72,12 @@ def _between_ends(found: ResultData, bounds: Bounds) -> Answer:
     unit = about.unit or "clicks per impression"
     low, high, ends = between(bounds.lower, bounds.upper)
     less, more, around = between(bounds.difference_lower, bounds.difference_upper, signed=True)
-    text = f"**{DECISIONS[bounds.decision]}.** {target} minus {against} is between **{less} and {more}** {unit} "
+    is_at = f"**{less}**" if less == more else f"between **{less} and {more}**"
+    text = f"**{DECISIONS[bounds.decision]}.** {target} minus {against} is {is_at} {unit} "
     text += f"({100 * about.confidence:g} % interval {around}), assuming {bounds.assumes_in_words}."
     aside = f"{TRUST[bounds.trust]}: the log contains the reward of {percent(bounds.shown)} of what {target} shows. "
-    aside += f"As logged, {target} alone would have earned between {low} and {high} ({ends})."
+    alone = low if low == high else f"between {low} and {high}"
+    aside += f"As logged, {target} alone would have earned {alone} ({ends})."
     subject = f"{target} minus {against}" if compares else target
     return Answer(text, aside, SEVERITY_OF[bounds.trust], (), subject, bounds.decision)
 
