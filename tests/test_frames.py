@@ -165,3 +165,10 @@ def test_a_typed_value_becomes_plain_once_for_all() -> None:
 def test_why_a_metric_is_missing_is_a_finding() -> None:
     found = Measurements({("a", "m"): NoOverlapError("No.", "More.")}).findings
     assert [(one.model, one.metric, one.code, one.severity) for one in found] == [("a", "m", "no-overlap", "serious")]
+
+
+def test_the_table_of_a_comparison_has_the_codes_of_what_it_assumes() -> None:
+    found = offrank.compare(search(), {"a": "plackett_luce(new_score)", "b": "uniform"}, LOGGING, "ipm")
+    codes = [[one.code for one in each.verdict.assumptions] for each in found.comparisons]
+    assert all(codes)
+    assert found.to_arrow().column("assumptions").to_pylist() == codes

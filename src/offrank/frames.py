@@ -33,7 +33,7 @@ N = TypeVar("N")
 
 _SPANS = ("difference", "relative", "a", "b", "favours_a", "favours_b")
 """Columns that hold a number with its interval, or None."""
-_NAMED = {"warnings": "code", "reasons": "code", "error": "code", "anchor": "estimator"}
+_NAMED = {"warnings": "code", "reasons": "code", "assumptions": "code", "error": "code", "anchor": "estimator"}
 """Columns that hold records, and by what a table calls these."""
 _MARKUP = re.compile(r"[|`]|<(?=[A-Za-z/!?])|(?<=\])\(")
 """What Markdown would take for markup or a link, whatever an id or a group is called."""

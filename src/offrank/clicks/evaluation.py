@@ -29,6 +29,7 @@ from ..sums.mean import Mean, Name, ratio
 from ..sums.named_sums import ByName, NamedColumns, Sums
 from ..sums.outcome_shape import OutcomeShapeFold
 from ..sums.same_log import share_learnt
+from ..wording import Attributed
 from .base import refuse_sorted
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
@@ -56,7 +57,7 @@ class Predictor(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluated:
+class Evaluated(Attributed):
     """How well a click model, or a simulated user, predicts the clicks of a log, each number with an interval.
 
     Parameters:

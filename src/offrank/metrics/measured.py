@@ -11,6 +11,7 @@ from ..errors import NoOverlapError, UsageError
 from ..frames import Given, plain
 from ..language.formatting import Span, finite
 from ..sums.estimate import Caution, Known, PlacedCaution, cautions
+from ..wording import Attributed
 
 Key = tuple[str, str]
 
@@ -18,7 +19,7 @@ _NUMBERS = ("value", "low", "high", "standard_error", "clicks", "rejected", "ess
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Attributed):
     """A ranking metric of one model, with its interval and diagnostics.
 
     - value, low, high, standard_error: of the metric.
