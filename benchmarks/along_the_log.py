@@ -51,16 +51,19 @@ def clustered(rng: Rng, rows: int, column: str, clusters: int, spread: float, *,
     return {**clicked(rng, rate[code]), column: code}
 
 
+def together(rng: Rng, column: str, code: Any) -> Drawn:
+    """Users or visits, one after another, whose clicks come together."""
+    return {**clicked(rng, rng.beta(0.1, 1.9, size=code[-1] + 1)[code]), column: code}
+
+
 def users(rng: Rng, rows: int) -> Drawn:
-    """Users of 30 rows each, sorted, whose clicks come together: a design effect of about 10."""
-    code = np.repeat(np.arange(rows // 30 + 1), 30)[:rows]
-    return {**clicked(rng, rng.beta(0.1, 1.9, size=code[-1] + 1)[code]), "user": code}
+    """Users of 30 rows each: a design effect of about 10."""
+    return together(rng, "user", np.arange(rows) // 30)
 
 
 def sessions(rng: Rng, rows: int) -> Drawn:
-    """Visits of some five rows each, one after another."""
-    code = np.cumsum(rng.random(rows) < 0.2)
-    return {**clicked(rng, rng.beta(0.1, 1.9, size=code[-1] + 1)[code]), "session": code}
+    """Visits of some five rows each."""
+    return together(rng, "session", np.cumsum(rng.random(rows) < 0.2))
 
 
 def revenue(rng: Rng, rows: int) -> Drawn:
@@ -68,9 +71,15 @@ def revenue(rng: Rng, rows: int) -> Drawn:
     return {"reward": plain(rng, rows)["reward"] * np.exp(1.5 * rng.normal(size=rows))}
 
 
-def daily(rng: Rng, rows: int) -> Drawn:
-    """Fourteen days, with half as many clicks again at noon, and half at night."""
-    return clicked(rng, 0.05 * (1 + 0.5 * np.sin(28 * np.pi * np.arange(rows) / rows)))
+def moving(rate: Callable[[int], Any]) -> Callable[[Rng, int], Drawn]:
+    """Rows whose rate moves along the log, as is said for so many."""
+    return lambda rng, rows: clicked(rng, rate(rows))
+
+
+daily = moving(lambda rows: 0.05 * (1 + 0.5 * np.sin(28 * np.pi * np.arange(rows) / rows)))
+"""Fourteen days, with half as many clicks again at noon, and half at night."""
+drift = moving(lambda rows: np.where(np.arange(rows) < rows / 2, 0.05, 0.075))
+sold_out = moving(lambda rows: np.linspace(0.05, 0.025, rows))
 
 
 def late(rng: Rng, rows: int) -> Drawn:
@@ -85,16 +94,6 @@ def broken(rng: Rng, rows: int) -> Drawn:
     found, first = plain(rng, rows), rng.integers(rows - rows // 10)
     found["reward"][first : first + rows // 10] = 0.0
     return found
-
-
-def drift(rng: Rng, rows: int) -> Drawn:
-    """Half as many clicks again in the second half."""
-    return clicked(rng, np.where(np.arange(rows) < rows / 2, 0.05, 0.075))
-
-
-def sold_out(rng: Rng, rows: int) -> Drawn:
-    """What is wanted runs out: clicks fall by half from the first row to the last."""
-    return clicked(rng, np.linspace(0.05, 0.025, rows))
 
 
 def drift_of_users(rng: Rng, rows: int) -> Drawn:
@@ -253,14 +252,12 @@ EXPERIMENTS: dict[str, dict[str, Any]] = {
     "A/B test, B loses 20 % of its clicks": {"slow": 0.8},
     "A/B test by user, a twentieth changes the arm": {"by": "leak"},
     "A/B test, users compare items": {"compared": 0.7},
-}
-RANDOM: dict[str, dict[str, Any]] = {
-    "random rankers, half and half": {},
-    "random rankers, 10 % in B": {"shares": (0.1, 0.1)},
-    "random rankers by user, clicks of a user together": {"by": "user"},
-    "random rankers, users compare items": {"compared": 0.7},
-    "random rankers, ramped, clicks double": {"shares": (0.1, 0.5), "rise": 2.0},
-    "random rankers, B loses 20 % of its clicks": {"slow": 0.8},
+    "random rankers, half and half": {"draws": True},
+    "random rankers, 10 % in B": {"draws": True, "shares": (0.1, 0.1)},
+    "random rankers by user, clicks of a user together": {"draws": True, "by": "user"},
+    "random rankers, users compare items": {"draws": True, "compared": 0.7},
+    "random rankers, ramped, clicks double": {"draws": True, "shares": (0.1, 0.5), "rise": 2.0},
+    "random rankers, B loses 20 % of its clicks": {"draws": True, "slow": 0.8},
 }
 
 
@@ -289,10 +286,8 @@ def worlds() -> Iterator[tuple[str, bool, Make]]:
         for name, make in some.items():
             yield name, healthy, lambda rng, rows, make=make: (log_of(make(rng, rows)), None)
     for name, known in EXPERIMENTS.items():
-        yield name, False, lambda rng, rows, known=known: (experiment(rng, rows // 2, **known), ARMS)
-    for name, known in RANDOM.items():
-        healthy = not {"rise", "slow"} & set(known)
-        yield name, healthy, lambda rng, rows, known=known: (experiment(rng, rows // 2, draws=True, **known), DRAWN)
+        arms, healthy = (DRAWN, not {"rise", "slow"} & set(known)) if "draws" in known else (ARMS, False)
+        yield name, healthy, lambda rng, rows, known=known, arms=arms: (experiment(rng, rows // 2, **known), arms)
     for name, known in LISTS.items():
         yield name, "wrong" not in known, lambda rng, rows, known=known: (drawn_lists(rng, rows // 2, **known), LOGGED)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from _page import markdown_head, markdown_row, run
+from _worlds import lists
 from trust_worlds.world import HEALTHY as WORLDS
 from trust_worlds.world import World
 
@@ -50,36 +51,31 @@ class Log:
     def by_curve(self) -> Floats:
         return (self.rng.random(self.attraction.shape) < self.attraction * self.curve).astype(int)
 
+    def order(self, order: Floats) -> None:
+        """Each list in another order."""
+        parts = (self.slate, self.attraction, self.clicks)
+        self.slate, self.attraction, self.clicks = (np.take_along_axis(one, order, axis=1) for one in parts)
+
     def take(self, rows: Floats) -> None:
         self.query, self.slate, self.clicks = self.query[rows], self.slate[rows], self.clicks[rows]
         self.columns = {name: one[rows] for name, one in self.columns.items()}
 
     def table(self) -> pa.Table:
-        n, items = len(self.query), self.query[:, None] * 100 + np.arange(ITEMS)
-        lists = {
-            "candidates": items, "slate": self.query[:, None] * 100 + self.slate, "clicks": self.clicks,
-            "score": self.score[self.query],
-        }  # fmt: skip
-        made = {name: _lists(one) for name, one in lists.items()}
-        assert all(len(one) == n for one in made.values())
-        return pa.table({**made, "query": self.query, **self.columns})
+        first = self.query[:, None] * 100
+        made = {"candidates": first + np.arange(ITEMS), "slate": first + self.slate, "clicks": self.clicks}
+        made["score"] = self.score[self.query]
+        return pa.table({name: lists(one) for name, one in made.items()} | {"query": self.query, **self.columns})
 
     def codes(self) -> set[str]:
         """What is said of its outcome, and of its score."""
         source = offrank.read_log(self.table())
-        shape = Needs(
-            frozenset(["candidates", "clicks", "reward"]), scores=frozenset(["score"]), keys=frozenset(["query"])
-        )
+        read = frozenset(["candidates", "clicks", "reward"])
+        needs = Needs(read, scores=frozenset(["score"]), keys=frozenset(["query"]))
         folds = {"shape": OutcomeShapeFold(), **{of: OwnClicksFold(("score",), of) for of in KINDS}}
-        found = folded(source.select(shape), Tee(folds))
+        found = folded(source.select(needs), Tee(folds))
         kept = with_unread(LogEvidence(), source).kept
         said = cautions_for(found["shape"], kept, *(found[of]["score"] for of in KINDS))
         return {one.code for one in said} & set(CODES)
-
-
-def _lists(values: Floats) -> pa.Array:
-    offsets = np.arange(0, values.size + 1, values.shape[1], dtype=np.int32)
-    return pa.ListArray.from_arrays(offsets, np.ascontiguousarray(values).ravel())
 
 
 Change = Callable[[Log], None]
@@ -116,8 +112,7 @@ def steep(log: Log) -> None:
 
 def by_relevance(log: Log) -> None:
     """A ranker that knows the truth sorts every list."""
-    order = np.argsort(-log.attraction, axis=1)
-    log.slate, log.attraction = (np.take_along_axis(one, order, axis=1) for one in (log.slate, log.attraction))
+    log.order(np.argsort(-log.attraction, axis=1))
     log.clicks = log.by_curve()
 
 
@@ -128,33 +123,31 @@ def rewards(amounts: Callable[[np.random.Generator, int], Floats]) -> Change:
     return change
 
 
-def prices(rng: np.random.Generator, n: int) -> Floats:
-    return rng.choice(np.round(np.exp(rng.normal(3, 1.5, 12)), 2), n)
-
-
 def many_prices(rng: np.random.Generator, n: int) -> Floats:
     """Prices that end in .99, the first ones sold most."""
     often = 1 / np.arange(1, 121)
     return rng.choice(np.maximum(np.round(np.exp(rng.normal(3, 1, 120))), 1) - 0.01, n, p=often / often.sum())
 
 
-def dear_ones(rng: np.random.Generator, n: int) -> Floats:
-    """Three of ten goods cost 6 times as much."""
-    return np.exp(np.where(rng.random(n) < 0.3, rng.normal(4.8, 0.7, n), rng.normal(3, 0.7, n)))
+def two_kinds(dear: float, cheap: float, spread: float) -> Change:
+    """Three of ten goods cost more. dear, cheap: means of logarithms."""
+    return rewards(
+        lambda rng, n: np.exp(np.where(rng.random(n) < 0.3, rng.normal(dear, spread, n), rng.normal(cheap, spread, n)))
+    )
 
 
-def in_units(factor: float, share: float, spread: float) -> Change:
+def in_units(factor: float, spread: float) -> Change:
+    """A tenth of the amounts is written in another unit."""
+
     def change(log: Log) -> None:
         rewards(lambda rng, n: np.exp(rng.normal(3, spread, n)))(log)
-        other = log.rng.random(len(log.query)) < share
-        log.columns["reward"] = np.where(other, factor, 1.0) * log.columns["reward"]
+        log.columns["reward"] = np.where(log.rng.random(len(log.query)) < 0.1, factor, 1.0) * log.columns["reward"]
 
     return change
 
 
 def sorted_by_clicks(log: Log) -> None:
-    order = np.argsort(-log.clicks, axis=1, kind="stable")
-    log.slate, log.clicks = (np.take_along_axis(one, order, axis=1) for one in (log.slate, log.clicks))
+    log.order(np.argsort(-log.clicks, axis=1, kind="stable"))
 
 
 def late(log: Log) -> None:
@@ -192,13 +185,7 @@ def leak(noise: float, *, here: bool = True) -> Change:
 
 
 def stop_when_bored(log: Log) -> None:
-    """Songs: a list is heard from the top until the first one that is skipped."""
-    heard = log.rng.random(log.clicks.shape) < 0.6
-    log.clicks = np.cumprod(heard, axis=1)
-
-
-def two_lines(rng: np.random.Generator, n: int) -> Floats:
-    return np.exp(np.where(rng.random(n) < 0.3, rng.normal(6.5, 0.5, n), rng.normal(2, 0.5, n)))
+    log.clicks = np.cumprod(log.rng.random(log.clicks.shape) < 0.6, axis=1)
 
 
 HEALTHY: dict[str, Change] = {
@@ -213,18 +200,18 @@ HEALTHY: dict[str, Change] = {
     "Pareto amounts, index 1.1": rewards(lambda rng, n: rng.pareto(1.1, n) + 1),
     "gamma amounts, shape .3": rewards(lambda rng, n: rng.gamma(0.3, 10, n)),
     "counts": rewards(lambda rng, n: rng.poisson(2, n) + 1.0),
-    "12 prices": rewards(prices),
+    "12 prices": rewards(lambda rng, n: rng.choice(np.round(np.exp(rng.normal(3, 1.5, 12)), 2), n)),
     "120 prices at .99": rewards(many_prices),
-    "goods, and some 6 times as dear": rewards(dear_ones),
+    "goods, and some 6 times as dear": two_kinds(4.8, 3, 0.7),
     "a score counted on another day": leak(0.0, here=False),
     "the same with noise, sd .05": leak(0.05, here=False),
 }
 FAULTS: dict[str, tuple[str, Change]] = {
     "sorted by clicks": ("clicks-on-top", sorted_by_clicks),
     "clicks a rank late": ("unclicked-rank", late),
-    "a tenth in cents, log-normal, sd .5": ("two-units", in_units(100, 0.1, 0.5)),
-    "a tenth in cents, log-normal, sd 1": ("two-units", in_units(100, 0.1, 1.0)),
-    "a tenth times 7.5, sd .5": ("two-units", in_units(7.5, 0.1, 0.5)),
+    "a tenth in cents, log-normal, sd .5": ("two-units", in_units(100, 0.5)),
+    "a tenth in cents, log-normal, sd 1": ("two-units", in_units(100, 1.0)),
+    "a tenth times 7.5, sd .5": ("two-units", in_units(7.5, 0.5)),
     "robots, 7 % of the rows": ("clicked-whole", robots(0.07)),
     "robots, 2 % of the rows": ("clicked-whole", robots(0.02)),
     "thinned, the rate not named": ("unread-rate", thinned),
@@ -235,7 +222,7 @@ FAULTS: dict[str, tuple[str, Change]] = {
 }
 ALIKE: dict[str, Change] = {
     "songs, heard until one is skipped": stop_when_bored,
-    "two product lines": rewards(two_lines),
+    "two product lines": two_kinds(6.5, 2, 0.5),
 }
 
 
@@ -247,10 +234,9 @@ def codes(change: Change, rows: int, logs: int) -> Iterator[set[str]]:
         yield log.codes()
 
 
-def alarms(changes: Mapping[str, Change], rows: tuple[int, ...], logs: int) -> Iterator[tuple[str, list[int]]]:
+def alarms(changes: Mapping[str, Change], rows: tuple[int, ...], logs: int) -> dict[str, list[int]]:
     """How many of the healthy logs are blamed, by rows."""
-    for name, change in changes.items():
-        yield name, [sum(map(bool, codes(change, n, logs))) for n in rows]
+    return {name: [sum(map(bool, codes(change, n, logs))) for n in rows] for name, change in changes.items()}
 
 
 def outcome_checks(*, logs: int = 100, rows: tuple[int, ...] = (500, 2_000, 10_000)) -> Iterator[str]:
@@ -268,13 +254,15 @@ def outcome_checks(*, logs: int = 100, rows: tuple[int, ...] = (500, 2_000, 10_0
         yield markdown_row(name, f"`{code}`", *(f"{share:.0f} %" for share in shares))
     yield from ("", f"False alarms, of {logs} healthy logs:", "")
     yield from markdown_head("healthy", *sizes)
-    total = 0
-    for name, counts in alarms(HEALTHY, rows, logs):
-        total += sum(counts)
-        yield markdown_row(name, *counts)
-    yield from ("", f"Together {total} of {len(HEALTHY) * len(rows) * logs:,}. Not told from faults:", "")
+    blamed = alarms(HEALTHY, rows, logs)
+    yield from (markdown_row(name, *counts) for name, counts in blamed.items())
+    yield from (
+        "",
+        f"Together {sum(map(sum, blamed.values()))} of {len(HEALTHY) * len(rows) * logs:,}. Not told from faults:",
+        "",
+    )
     yield from markdown_head("healthy, and alike", *sizes)
-    yield from (markdown_row(name, *counts) for name, counts in alarms(ALIKE, rows, logs))
+    yield from (markdown_row(name, *counts) for name, counts in alarms(ALIKE, rows, logs).items())
 
 
 FORMS: dict[str, Callable[[Floats, Floats], Floats]] = {

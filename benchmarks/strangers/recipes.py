@@ -21,11 +21,13 @@ import numpy as np
 
 import offrank
 from benchmarks._page import markdown_head, run
+from benchmarks.strangers.worlds import best, chances, teams
 from offrank.cli import main as command_line
 
 QUERIES, ITEMS, SLOTS, ROWS = 40, 6, 3, 5000
 SEEN = np.array([1.0, 0.6, 0.4])
 """How often each rank is looked at."""
+EVEN = np.zeros((QUERIES, ITEMS))
 Row = dict[str, Any]
 
 
@@ -38,25 +40,20 @@ class World:
         self.old, self.new = (self.rng.normal(size=(QUERIES, ITEMS)) + weight * self.rate for weight in (1.5, 2.0))
         self.query = self.rng.integers(0, QUERIES, ROWS)
 
-    def sampled(self, scores: Any) -> Any:
+    def sampled(self, scores: Any = EVEN) -> Any:
         """Lists drawn by Plackett-Luce from logits of the queries."""
-        return np.argsort(-(scores[self.query] + self.rng.gumbel(size=(ROWS, ITEMS))), axis=1)[:, :SLOTS]
+        return best(scores[self.query] + self.rng.gumbel(size=(ROWS, ITEMS)), SLOTS)
 
     def sorted_by(self, scores: Any) -> Any:
-        return np.argsort(-scores[self.query], axis=1)[:, :SLOTS]
-
-    def clicks(self, shown: Any) -> Any:
-        rates = self.rate[self.query[:, None], shown] * SEEN
-        return (self.rng.random((ROWS, SLOTS)) < rates).astype(int)
+        return best(scores[self.query], SLOTS)
 
     def earns(self, scores: Any) -> float:
         """What the items with the highest scores earn in a random request."""
-        order = np.argsort(-scores, axis=1)[:, :SLOTS]
-        return float((np.take_along_axis(self.rate, order, axis=1)[self.query] * SEEN).sum(axis=1).mean())
+        return float((np.take_along_axis(self.rate, best(scores, SLOTS), axis=1)[self.query] * SEEN).sum(axis=1).mean())
 
     def rows(self, shown: Any, *scores: str, pool: bool = True) -> list[Row]:
         """A row per list. scores: those beside the candidates, which pool leaves out."""
-        clicks = self.clicks(shown)
+        clicks = (self.rng.random((ROWS, SLOTS)) < self.rate[self.query[:, None], shown] * SEEN).astype(int)
         return [
             {"query": f"q{query}", "slate": [f"d{one}" for one in shown[at]], "clicks": clicks[at].tolist()}
             | ({"candidates": [f"d{one}" for one in range(ITEMS)]} if pool else {})
@@ -64,15 +61,15 @@ class World:
             for at, query in enumerate(self.query)
         ]
 
-    def explored(self, share: float) -> tuple[Any, Any]:
-        """Sorted lists of which a share are random; which."""
-        which, shown = self.rng.random(ROWS) < share, self.sorted_by(self.old)
-        shown[which] = self.sampled(np.zeros((QUERIES, ITEMS)))[which]
+    def explored(self, share: float, shown: Any) -> tuple[Any, Any]:
+        """Lists of which a share are random; which."""
+        which = self.rng.random(ROWS) < share
+        shown[which] = self.sampled()[which]
         return shown, which
 
 
 def uniform(world: World) -> list[Row]:
-    return world.rows(world.sampled(np.zeros((QUERIES, ITEMS))), "new")
+    return world.rows(world.sampled(), "new")
 
 
 def costs(world: World) -> list[Row]:
@@ -110,7 +107,7 @@ def flagged(values: tuple[Any, Any], name: str) -> Callable[[World], list[Row]]:
     """A bucket of random lists. values: of its rows and of the others."""
 
     def made(world: World) -> list[Row]:
-        shown, which = world.explored(0.15)
+        shown, which = world.explored(0.15, world.sorted_by(world.old))
         return [{**row, name: values[not at]} for row, at in zip(world.rows(shown, "new"), which, strict=True)]
 
     return made
@@ -119,18 +116,10 @@ def flagged(values: tuple[Any, Any], name: str) -> Callable[[World], list[Row]]:
 def team_draft(world: World) -> list[Row]:
     """Two rankings merged, each of which is logged as far as it could be shown."""
     both = [world.sorted_by(each) for each in (world.old, world.new)]
-    shown = np.empty((ROWS, SLOTS), np.int64)
-    for at in range(ROWS):
-        picked: list[int] = []
-        while len(picked) < SLOTS:
-            for team in world.rng.permutation(2):
-                picked += [one for one in both[team][at].tolist() if one not in picked][:1]
-        shown[at] = picked[:SLOTS]
-    rows, names = world.rows(shown, pool=False), ("rank_a", "rank_b")
-    beside = [
-        {name: [f"d{one}" for one in each[at]] for name, each in zip(names, both, strict=True)} for at in range(ROWS)
-    ]
-    return [{**row, **more} for row, more in zip(rows, beside, strict=True)]
+    shown = np.array([teams(world.rng, [each[at].tolist() for each in both], SLOTS) for at in range(ROWS)])
+    beside = ({name: [f"d{one}" for one in each[at]] for name, each in zip(("rank_a", "rank_b"), both, strict=True)}
+              for at in range(ROWS))  # fmt: skip
+    return [{**row, **more} for row, more in zip(world.rows(shown, pool=False), beside, strict=True)]
 
 
 def shuffled_top(world: World) -> list[Row]:
@@ -152,9 +141,7 @@ def tied(explored: float, *, chance: bool) -> Callable[[World], list[Row]]:
     def made(world: World) -> list[Row]:
         world.old = np.round(0.7 * world.old)
         by = world.rng.random((ROWS, ITEMS)) if chance else np.broadcast_to(np.arange(ITEMS), (ROWS, ITEMS))
-        shown = np.lexsort((by, -world.old[world.query]), axis=1)[:, :SLOTS]
-        which = world.rng.random(ROWS) < explored
-        shown[which] = world.sampled(np.zeros((QUERIES, ITEMS)))[which]
+        shown, _ = world.explored(explored, np.lexsort((by, -world.old[world.query]), axis=1)[:, :SLOTS])
         return world.rows(shown, "old", "new")
 
     return made
@@ -162,10 +149,8 @@ def tied(explored: float, *, chance: bool) -> Callable[[World], list[Row]]:
 
 def slot_probabilities(world: World) -> list[Row]:
     """The probability of each slot given those above, without the pool."""
-    shown, odds = world.sampled(world.old), np.exp(world.old[world.query])
-    each = np.take_along_axis(odds, shown, axis=1)
-    p = each / (odds.sum(axis=1, keepdims=True) - np.cumsum(each, axis=1) + each)
-    found = []
+    shown, found = world.sampled(world.old), []
+    p = chances(world.old[world.query], shown)
     for at, row in enumerate(world.rows(shown, pool=False)):
         parts = zip(row["slate"], p[at].tolist(), row["clicks"], strict=True)
         slots = [{"item": item, "p": chance, "click": click} for item, chance, click in parts]
@@ -175,9 +160,8 @@ def slot_probabilities(world: World) -> list[Row]:
 
 def one_bad_propensity(world: World) -> list[Row]:
     """The probability of each list, of which one is 1.043."""
-    shown, odds = world.sampled(world.old), np.exp(world.old[world.query])
-    each = np.take_along_axis(odds, shown, axis=1)
-    p = (each / (odds.sum(axis=1, keepdims=True) - np.cumsum(each, axis=1) + each)).prod(axis=1)
+    shown = world.sampled(world.old)
+    p = chances(world.old[world.query], shown).prod(axis=1)
     p[77] = 1.043
     return [{**row, "propensity": one} for row, one in zip(world.rows(shown, "new"), p.tolist(), strict=True)]
 

@@ -249,15 +249,16 @@ def maker(block: str, number: int) -> Maker:
     sizes = {name: int(size) for name, size in re.findall(r"(\w+)=(\d+)(?!\S)", " ".join(flags))}
     parts = [columns(part) for part in " ".join(more).split(" || ")]
     world, _, how = how.rpartition(":")
+    files = next((flag[6:] for flag in flags if flag.startswith("files=")), "impressions/clicks").split("/")
 
     def write(rng: Random, folder: Path) -> Table:
         draw = getattr(worlds, world or (how if how in ("rows", "picks") else "fresh"))
         known = {"how": how, "law": how, "rng": rng, "seed": number}
         known = {name: one for name, one in known.items() if name in inspect.signature(draw).parameters}
         made = list(draw(**known | sizes))
-        path = saved(rows(parts[0], layout, flags, made, rng), folder, form, "impressions" if parts[1:] else "table")
+        path = saved(rows(parts[0], layout, flags, made, rng), folder, form, files[0] if parts[1:] else "table")
         for part in parts[1:]:
-            saved(rows(part, layout, ["clicked"], made, rng), folder, form, "clicks")
+            saved(rows(part, layout, ["clicked"], made, rng), folder, form, files[1])
         if "dirty" in flags:
             told = path.read_text().splitlines()
             path.write_text("\n".join([*told[:900], *told[895:900], "R150,bro", *told[900:]]))
@@ -376,4 +377,4 @@ def tests_in_events(rng: Random, folder: Path) -> Table:
 
 
 BATCHES = {name: tables(text) for name, text in SPELLED.items() if name != "kinds"}
-"""The tables by when they were written."""
+"""The tables by when they were written; last, those of the trial."""

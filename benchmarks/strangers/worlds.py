@@ -146,16 +146,14 @@ def _drawn(how: str, keys: Grid, k: int, explored: int, rng: Random) -> tuple[li
         law = np.ones(len(keys))
     left = list(np.argsort(-keys, kind="stable"))
     order, chances = [], []
-    for _ in range(k):
+    for taken in range(k):
+        share = np.eye(1, len(left))[0]
         if law is not None:
             share = law[left] / law[left].sum()
         elif how == "epsilon":
-            share = np.full(len(left), 0.2 / len(left))
-            share[0] += 0.8
-        elif how == "shuffle3" and len(order) < 3:
-            share = np.repeat([1.0, 0.0], [3 - len(order), len(left) - 3 + len(order)]) / (3 - len(order))
-        else:
-            share = np.eye(1, len(left))[0]
+            share = 0.2 / len(left) + 0.8 * share
+        elif how == "shuffle3" and taken < 3:
+            share = np.where(np.arange(len(left)) < 3 - taken, 1 / (3 - taken), 0.0)
         place = int(rng.choice(len(left), p=share))
         chances.append(float(share[place]))
         order.append(int(left.pop(place)))
@@ -288,16 +286,17 @@ class Rankers:
             shown = np.where(chosen[:, None], best(self.new, k), shown)
         if law == "teams":
             orders = [best(each, self.old.shape[1]).tolist() for each in (self.old, self.new)]
-            shown = np.array([self._teams([order[row] for order in orders], k) for row in range(len(shown))])
+            shown = np.array([teams(self.rng, [order[row] for order in orders], k) for row in range(len(shown))])
         return shown, chosen
 
-    def _teams(self, orders: list[list[int]], k: int) -> list[int]:
-        """Two orders merged: each in turn gives its best that is left, a coin says who begins."""
-        picked: list[int] = []
-        while len(picked) < k:
-            for team in self.rng.permutation(2):
-                picked.append(next(item for item in orders[team] if item not in picked))
-        return picked[:k]
+
+def teams(rng: Random, orders: list[list[int]], k: int) -> list[int]:
+    """Two orders merged: each in turn gives its best that is left, if any is; a coin says who begins."""
+    picked: list[int] = []
+    while len(picked) < k:
+        for team in rng.permutation(2):
+            picked += [item for item in orders[team] if item not in picked][:1]
+    return picked[:k]
 
 
 def best(scores: Grid, slots: int) -> Grid:
