@@ -180,7 +180,9 @@ def test_sessions_that_a_model_cannot_explain_are_told(tmp_path: Path) -> None:
         {"query": "q", "slate": ["b", "a"], "clicks": [0, 0]},
     ]
     found = offrank.fit_clicks(rows, "cascade", tmp_path / "cascade.json")
-    said = found.to_document().sections[0].prose[0]
+    section = found.to_document().sections[0]
+    assert [one.title for one in section.charts] == ["Perplexity at each rank", "Documents shown at least so often"]
+    said = section.prose[0]
     assert said == (
         "The model gives probability 0 to 1 session of the sessions that it was learnt from, which it cannot explain."
     )

@@ -230,6 +230,7 @@ class Fit:
     by_rank: Interval
     ahead: Interval
     perplexity: Interval
+    perplexity_at_rank: tuple[Interval, ...]
     impossible: int
 
 
@@ -259,7 +260,7 @@ def fit_to(model: Fitted, source: Source, confidence: float) -> Fit | None:
     one, spread = judged[""], judged.spread
     likely, by_rank = (ratio(sum_of_model(name, 0), SESSIONS) for name in (LIKELIHOOD, BY_RANK))
     numbers = one.log_likelihood, spread.interval(by_rank), spread.difference(likely, by_rank), one.perplexity
-    return Fit(one.sessions, *numbers, one.impossible)
+    return Fit(one.sessions, *numbers, one.perplexity_at_rank, one.impossible)
 
 
 def _evaluated(index: int, model: Predictor, spread: Inference, tally: Tally) -> Evaluated:

@@ -29,7 +29,7 @@ class LogRead:
     """The log that was read: rows, their number before sub-sampling, and rule -> rows left out.
 
     learnt_from: rows that were left out because a policy had learnt from them. period: its first and last day, and the
-    column that tells them, if they are known without reading rows.
+    column that tells them; None where no column does.
     """
 
     source: str

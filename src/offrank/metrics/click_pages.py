@@ -125,6 +125,8 @@ def fit_section(model: Fitted, fit: Fit | None, confidence: float) -> Section:
     """Tell how a model fits the clicks that it was learnt from, and how often documents were shown, in two charts."""
     curve, shown = curve_of(model, confidence), model.documents.shown
     charts = [] if curve is None else [examination_chart({"": curve})]
+    if curve is None and fit is not None:
+        charts = [_chart("Perplexity at each rank", "perplexity", {"": fit.perplexity_at_rank})]
     charts += [] if shown is None or not len(shown) else [_views(shown)]
     relative = ["Examination is relative to rank 1: only the ratio can be learnt from clicks."] if curve else []
     return Section("Fit", (*_fitted(model, fit), *_seen(shown), *relative), charts=tuple(charts))
