@@ -11,12 +11,11 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import json
-import multiprocessing
 import tempfile
 import time
 import tracemalloc
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from _click_worlds import RANKS, SHARES, WORLDS, Log
-from _page import run
+from _page import alone, markdown_head, markdown_row, measured, run
+from _page import memory as peak
 from numpy.typing import NDArray
 
 import offrank
@@ -57,7 +57,9 @@ def joint(data: ClickCounts) -> tuple[np.ndarray, np.ndarray]:
     return a, e
 
 
-def measured(name: str, model: str, seed: int) -> dict[str, Any]:
+def learnt_by(task: tuple[str, str, int]) -> dict[str, Any]:
+    """Errors of each way: world, model and seed of the log."""
+    name, model, seed = task
     log = WORLDS[name].log(model, seed)
     made = click_model(model)
     size = len(log.truth["attraction"])
@@ -101,7 +103,7 @@ def errors(
 
 
 def curves(found: list[dict[str, Any]]) -> Iterator[str]:
-    yield "| model | world | logs | learnt by | " + " | ".join(COLUMNS) + " |"
+    yield markdown_row("model", "world", "logs", "learnt by", *COLUMNS)
     yield "|---|---|--:|---|" + "--:|" * len(COLUMNS)
     for model in sorted({one["task"][1] for one in found}):
         for name in NAMES:
@@ -112,7 +114,7 @@ def curves(found: list[dict[str, Any]]) -> Iterator[str]:
                 covered = "" if np.isnan(mean[2]) else f"{mean[2]:.2f}"
                 cells = [f"{mean[0]:.4f} ± {error[0]:.4f}", f"{mean[1]:+.3f}", covered]
                 cells += [f"{mean[3]:.4f} ± {error[3]:.4f}", f"{mean[4]:.2f}"]
-                yield f"| `{model}` | {name} | {len(mine)} | {way} | " + " | ".join(cells) + " |"
+                yield markdown_row(f"`{model}`", name, len(mine), way, *cells)
 
 
 SPARSE_SIZES = ((2_000, 2_000), (500, 500), (100, 300), (30, 60))
@@ -172,10 +174,8 @@ def lost(kind: str, size: tuple[int, int], temperature: float, models: list[str]
 
 def _sparse(models: list[str], logs: int, sizes: list[tuple[int, int]]) -> Iterator[str]:
     """The lines of a Markdown table: of each model the mean, then the most, then the mean on new documents."""
-    yield (
-        "| documents | queries | sessions | temperature | "
-        + " | ".join(f"`{one}` lost | at most | new" for one in models)
-        + " |"
+    yield markdown_row(
+        "documents", "queries", "sessions", "temperature", *(f"`{one}` lost | at most | new" for one in models)
     )
     yield "|---|--:|--:|--:|" + "--:|--:|--:|" * len(models)
     for kind in KINDS:
@@ -187,7 +187,7 @@ def _sparse(models: list[str], logs: int, sizes: list[tuple[int, int]]) -> Itera
                     for known, new in each.transpose(1, 2, 0)
                 ]
                 how = "random" if np.isinf(temperature) else f"{temperature:g}"
-                yield f"| {kind} | {size[0]:,} | {size[1]:,} | {how} | " + " | ".join(cells) + " |"
+                yield markdown_row(kind, f"{size[0]:,}", f"{size[1]:,}", how, *cells)
 
 
 REMEMBERED = ("dctr", "pbm", "ubm", "dbn")
@@ -206,11 +206,6 @@ def write_log(path: Path, pairs: int) -> None:
     pq.write_table(pa.table({"query": query, **columns}), path, row_group_size=50_000)
 
 
-def peak() -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-
-
 def remembered(model: str, log: Path, traced: bool) -> tuple[float, ...]:
     """The pairs, and bytes: the peak of memory, and of the files."""
     kind = offrank.clicks.click_model(model)
@@ -223,21 +218,15 @@ def remembered(model: str, log: Path, traced: bool) -> tuple[float, ...]:
     pairs = len(fitted.documents)
     if traced:
         return pairs, tracemalloc.get_traced_memory()[1]
-    found = [pairs, peak() - before]
+    found = [pairs, 2**20 * (peak() - before)]
     for name in ("model.json", "model.npz"):
         fitted.save(log.parent / name, overwrite=True)
         found.append((log.parent / name).stat().st_size)
     return tuple(found)
 
 
-def apart(model: str, log: Path, traced: bool) -> tuple[float, ...]:
-    """What `measured` returns, of a process of its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(remembered, (model, log, traced))
-
-
 def curve(
-    *, logs: int = 20, models: Sequence[str] = ("pbm", "ubm"), results: str = "click_curve.jsonl"
+    *, logs: int = 20, models: Sequence[str] = ("pbm", "ubm"), workers: int = 1, kept: Path | None = None
 ) -> Iterator[str]:
     """What the examination curve of `pbm` and `ubm` is worth beside plain EM.
 
@@ -247,15 +236,8 @@ def curve(
     them. Examination is relative to its first cell, over the cells with at least 100 impressions; `log bias` is the
     mean error of its logarithm, `covered` the share of 95 % intervals with the truth, which EM does not have.
     """
-    kept = Path(results)
-    found = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    done = [tuple(one["task"]) for one in found]
-    with kept.open("a") as file:
-        for task in [(name, model, seed) for seed in range(logs) for model in models for name in NAMES]:
-            if task not in done:
-                found.append(measured(*task))
-                file.write(json.dumps(found[-1]) + "\n")
-                file.flush()
+    tasks = [(name, model, seed) for seed in range(logs) for model in models for name in NAMES]
+    found = [one for _, one in measured(learnt_by, tasks, workers, kept)]
     yield from curves(found)
 
 
@@ -284,18 +266,20 @@ def memory(*, pairs: int = 1_000_000, more: int = 3_000_000) -> Iterator[str]:
     reading, "traced" the peak of what NumPy and Python have allocated by then, both divided by the pairs; "further" is
     what each pair of the larger log costs beyond the smaller, resident.
     """
-    yield f"| bytes of each pair | traced | resident | resident, of {more:,} | further | JSON | `.npz` |"
-    yield "|---|--:|--:|--:|--:|--:|--:|"
+    heads = ("traced", "resident", f"resident, of {more:,}", "further", "JSON", "`.npz`")
+    yield from markdown_head("bytes of each pair", *heads)
     with tempfile.TemporaryDirectory() as folder:
         logs = [Path(folder) / f"{size}.parquet" for size in (pairs, more)]
         for log, size in zip(logs, (pairs, more), strict=True):
             write_log(log, size)
         for model in REMEMBERED:
-            _, traced = apart(model, logs[0], True)
-            (few, resident, *files), (many, larger, *_) = (apart(model, log, False) for log in logs)
+            _, traced = alone(partial(remembered, model, logs[0], True))[0]
+            (few, resident, *files), (many, larger, *_) = (
+                alone(partial(remembered, model, log, False))[0] for log in logs
+            )
             each = [one / few for one in (traced, resident, *files)]
             each[2:2] = [larger / many, (larger - resident) / (many - few)]
-            yield f"| `{model}` | {' | '.join(f'{one:,.0f}' for one in each)} |"
+            yield markdown_row(f"`{model}`", *(f"{one:,.0f}" for one in each))
 
 
 COMMANDS = {curve: "examination curves", sparse: "sparse logs", memory: "click memory"}

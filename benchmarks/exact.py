@@ -82,23 +82,6 @@ def leaning_for(needs: float, confidence: float) -> tuple[np.ndarray, np.ndarray
     return (WEIGHTS * holds).sum(axis=1), WEIGHTS @ (below + above) / 2, np.sqrt(squared)
 
 
-def leant(confidence: float) -> Iterator[str]:
-    """The table, a line at a time."""
-    yield f"Intervals at {100 * confidence:g} %, for biases from 0 to 8 standard errors of the contrast."
-    yield ""
-    yield (
-        "| S needs of the sessions | holds at least | length without bias | sessions saved | longest, for any bias "
-        "| error without bias | largest error, for any bias |"
-    )
-    yield "|--:|--:|--:|--:|--:|--:|--:|"
-    for needs in NEEDS:
-        holds, length, error = leaning_for(needs, confidence)
-        yield (
-            f"| {percent(needs, 0)} | {percent(holds.min(), 2)} | {length[0]:.3f} | {length[0] ** -2:.2f} "
-            f"| {length.max():.3f} | {error[0]:.2f} | {error.max():.2f} |"
-        )
-
-
 SCORES = {"a": LEAN, "b": LEAN[::-1]}
 EXAMINATION = np.array([1.0, 0.7, 0.5])
 RANKERS = {"A": "plackett_luce(a, temperature=0.5)", "B": "plackett_luce(b, temperature=0.5)"}
@@ -171,33 +154,6 @@ def simulate(rows: int, rng: np.random.Generator) -> pa.Table:
     return pa.table({name: pa.array(one) for name, one in columns.items()})
 
 
-def _guarded(logs: int, rows: int) -> Iterator[str]:
-    before, after = true_means(OLD), true_means(NEW)
-    change = {name: after[name] / before[name] - 1 for name in OUTCOMES}
-    rails = [f"{name} > {100 * change[name]:.12f}%" for name in OUTCOMES]
-    covered, alone, together = dict.fromkeys(OUTCOMES, 0), dict.fromkeys(OUTCOMES, 0), [0, 0]
-    for seed in track(range(logs), transient=True):
-        log = simulate(rows, np.random.default_rng(seed))
-        found = offrank.evaluate(log, AFTER, BEFORE, "snips", cluster=None, outcomes=OUTCOMES, guardrails=rails)
-        wrong = []
-        for name in OUTCOMES:
-            ends = found.outcomes[name].verdict.relative
-            wrong.append(not ends.low <= change[name] <= ends.high)
-            covered[name] += not wrong[-1]
-        for one in found.guardrails:
-            alone[one.guardrail.outcome] += one.state != "not shown"
-        together[0] += any(wrong)
-        together[1] += any(one.state != "not shown" for one in found.guardrails)
-    yield "| outcome | true change | its own 95 % interval covers | said of its guardrail, wrongly |"
-    yield "|---|--:|--:|--:|"
-    for name in OUTCOMES:
-        shares = (percent(one[name] / logs, 1) for one in (covered, alone))
-        yield f"| {name} | {percent(change[name], 2)} | " + " | ".join(shares) + " |"
-    yield f"| any of the four | | {percent(1 - together[0] / logs, 1)} | {percent(together[1] / logs, 1)} |"
-    yield ""
-    yield f"{logs} logs of {rows:,} rows, by snips."
-
-
 def balanced() -> Iterator[str]:
     """Two sharp unlike rankers, 70 / 30: the variance against each row's own ranker, and against the mixture of both.
 
@@ -248,7 +204,19 @@ def uncertain_prior(*, confidence: float = 0.95) -> Iterator[str]:
     holds, how long it is, and the error of the value, as `offrank.inference.uncertain_prior` has them. bias: of S, in
     standard errors of its difference to D. needs: the share of the sessions that S needs if it has none.
     """
-    yield from leant(confidence)
+    yield f"Intervals at {100 * confidence:g} %, for biases from 0 to 8 standard errors of the contrast."
+    yield ""
+    yield (
+        "| S needs of the sessions | holds at least | length without bias | sessions saved | longest, for any bias "
+        "| error without bias | largest error, for any bias |"
+    )
+    yield "|--:|--:|--:|--:|--:|--:|--:|"
+    for needs in NEEDS:
+        holds, length, error = leaning_for(needs, confidence)
+        yield (
+            f"| {percent(needs, 0)} | {percent(holds.min(), 2)} | {length[0]:.3f} | {length[0] ** -2:.2f} "
+            f"| {length.max():.3f} | {error[0]:.2f} | {error.max():.2f} |"
+        )
 
 
 def counted_shares(*, logs: int = 300) -> Iterator[str]:
@@ -292,7 +260,30 @@ def guardrails(*, logs: int = 400, rows: int = 4000) -> Iterator[str]:
     sums over all 120 lists of each query, and each guardrail's bound is the true change: whatever is said of it is
     wrong.
     """
-    yield from _guarded(logs, rows)
+    before, after = true_means(OLD), true_means(NEW)
+    change = {name: after[name] / before[name] - 1 for name in OUTCOMES}
+    rails = [f"{name} > {100 * change[name]:.12f}%" for name in OUTCOMES]
+    covered, alone, together = dict.fromkeys(OUTCOMES, 0), dict.fromkeys(OUTCOMES, 0), [0, 0]
+    for seed in track(range(logs), transient=True):
+        log = simulate(rows, np.random.default_rng(seed))
+        found = offrank.evaluate(log, AFTER, BEFORE, "snips", cluster=None, outcomes=OUTCOMES, guardrails=rails)
+        wrong = []
+        for name in OUTCOMES:
+            ends = found.outcomes[name].verdict.relative
+            wrong.append(not ends.low <= change[name] <= ends.high)
+            covered[name] += not wrong[-1]
+        for one in found.guardrails:
+            alone[one.guardrail.outcome] += one.state != "not shown"
+        together[0] += any(wrong)
+        together[1] += any(one.state != "not shown" for one in found.guardrails)
+    yield "| outcome | true change | its own 95 % interval covers | said of its guardrail, wrongly |"
+    yield "|---|--:|--:|--:|"
+    for name in OUTCOMES:
+        shares = (percent(one[name] / logs, 1) for one in (covered, alone))
+        yield f"| {name} | {percent(change[name], 2)} | " + " | ".join(shares) + " |"
+    yield f"| any of the four | | {percent(1 - together[0] / logs, 1)} | {percent(together[1] / logs, 1)} |"
+    yield ""
+    yield f"{logs} logs of {rows:,} rows, by snips."
 
 
 COMMANDS = {

@@ -8,17 +8,14 @@ python benchmarks/rewards.py skewed [--logs 400] [--rows 1000 3000] [--workers 2
 from __future__ import annotations
 
 import itertools
-import json
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from _page import run
+from _page import markdown_head, markdown_row, measured, restored, run
 from trust_worlds.engine import Draft, Floats, Law, Step, Users
 from trust_worlds.world import World
 
@@ -121,23 +118,13 @@ def line(name: str, found: list[Declared]) -> str:
     held = f"{np.mean([one.held for one in sound]):.3f}" if sound else "-"
     said = sum("rare-rewards" in one.codes for one in found)
     wrong = sum(one.wrong for one in found)
-    cells = (
-        name,
-        len(found),
-        len(sound),
-        held,
-        sum(one.wrong for one in sound),
-        decided,
-        wrong,
-        f"{wrong / len(found):.3f}",
-        said,
-    )
-    return "| " + " | ".join(map(str, cells)) + " |"
+    counts = len(found), len(sound), held, sum(one.wrong for one in sound), decided, wrong
+    return markdown_row(name, *counts, f"{wrong / len(found):.3f}", said)
 
 
 def rare_lines(found: dict[Exploring, list[Declared]]) -> Iterator[str]:
-    yield "| worlds | logs | sound | of these hold | sound and wrong | decided | wrong | share | `rare-rewards` |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    heads = ("logs", "sound", "of these hold", "sound and wrong", "decided", "wrong", "share", "`rare-rewards`")
+    yield from markdown_head("worlds", *heads)
     for what in ("epsilon", "rate", "rows", "candidates", "lift"):
         for value in dict.fromkeys(getattr(world, what) for world in found):
             some = [one for world, each in found.items() if getattr(world, what) == value for one in each]
@@ -222,10 +209,14 @@ class Outcome:
     each: tuple[tuple[bool, bool], ...]
 
 
-def judged(task: tuple[str, int, int]) -> Outcome:
+def judged(task: tuple[str, int, int]) -> list[Outcome]:
+    """The logs of a world, judged: its name, rows and logs."""
+    name, rows, logs = task
+    return [judged_log(WORLDS[name], rows, seed) for seed in range(logs)]
+
+
+def judged_log(here: World, rows: int, seed: int) -> Outcome:
     """One log of a world, judged."""
-    name, rows, seed = task
-    here = WORLDS[name]
     result = offrank.evaluate(here.table(rows, seed), **here.question())
     each = []
     for estimator in SIX:
@@ -249,30 +240,19 @@ def share(found: Sequence[bool | None]) -> str:
     return f"{percent:.0f}" if len(found) >= 100 else f"({percent:.0f}, {len(found)})"
 
 
-def skewed_lines(found: dict[tuple[str, int], list[Outcome]]) -> Iterator[str]:
-    """The table as Markdown."""
-    header = "| Law of a click's reward | rows | sound / with care / none | sound holds | difference"
-    yield f"{header} | {' | '.join(SIX)} |"
-    yield "|---|--:|--:|--:|--:|" + "--:|" * len(SIX)
-    for (name, rows), outcomes in found.items():
-        words = [share([one.trust == word for one in outcomes]) for word in ("sound", "with care", "none")]
-        sound = [one for one in outcomes if one.trust == "sound"]
-        cells = [name, f"{rows:,}", " / ".join(words), share([one.held for one in sound])]
-        cells.append(share([one.decided for one in sound]))
-        for place in range(len(SIX)):
-            held, warned = zip(*(one.each[place] for one in outcomes), strict=True)
-            rest = [hit for hit, said in zip(held, warned, strict=True) if not said]
-            cells.append(" / ".join(share(part) for part in (held, warned, rest) if part))
-        yield f"| {' | '.join(cells)} |"
+SAID = ("sound / with care / none", "sound holds", "difference")
 
 
-def known(path: Path | None, logs: int) -> dict[tuple[str, int], list[Outcome]]:
-    found = {}
-    for line in path.read_text().splitlines() if path and path.exists() else ():
-        name, rows, outcomes = json.loads(line)
-        if len(outcomes) == logs:
-            found[name, rows] = [Outcome(*one) for one in outcomes]
-    return found
+def skewed_line(name: str, rows: int, outcomes: list[Outcome]) -> str:
+    """A line of the table."""
+    words = [share([one.trust == word for one in outcomes]) for word in ("sound", "with care", "none")]
+    sound = [one for one in outcomes if one.trust == "sound"]
+    cells = [" / ".join(words), share([one.held for one in sound]), share([one.decided for one in sound])]
+    for place in range(len(SIX)):
+        held, warned = zip(*(one.each[place] for one in outcomes), strict=True)
+        rest = [hit for hit, said in zip(held, warned, strict=True) if not said]
+        cells.append(" / ".join(share(part) for part in (held, warned, rest) if part))
+    return markdown_row(name, f"{rows:,}", *cells)
 
 
 def rare(*, logs: int = 4, workers: int = 1, estimators: Sequence[str] = ("snips",)) -> Iterator[str]:
@@ -284,9 +264,8 @@ def rare(*, logs: int = 4, workers: int = 1, estimators: Sequence[str] = ("snips
     other side, or a difference where there is none.
     """
     worlds = [Exploring(*one) for one in itertools.product(EPSILONS, RATES, ROWS, CANDIDATES, LIFTS)]
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        tasks = [(one, logs, tuple(estimators)) for one in worlds]
-        found = dict(zip(worlds, pool.map(outcomes, tasks), strict=True))
+    tasks = [(one, logs, tuple(estimators)) for one in worlds]
+    found = {task[0]: each for task, each in measured(outcomes, tasks, workers)}
     yield f"{logs} logs in each of {len(worlds)} cells."
     yield ""
     yield from rare_lines(found)
@@ -302,19 +281,12 @@ def skewed(
     the truth, then for each estimator the coverage of all its intervals, how many have a warning, and the coverage of
     the rest. The file `kept` goes on where another run ended.
     """
-    found = known(kept, logs)
     yield f"{logs} logs of each law and size, in per cent."
     yield ""
-    head = True
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        for key in ((name, size) for name in WORLDS if only in name for size in rows):
-            if key not in found:
-                found[key] = list(pool.map(judged, [(*key, seed) for seed in range(logs)], chunksize=20))
-                if kept:
-                    with kept.open("a") as file:
-                        file.write(json.dumps([*key, [astuple(one) for one in found[key]]]) + "\n")
-            yield from list(skewed_lines({key: found[key]}))[0 if head else -1 :]
-            head = False
+    yield from markdown_head("Law of a click's reward", "rows", *SAID, *SIX)
+    tasks = [(name, size, logs) for name in WORLDS if only in name for size in rows]
+    for (name, size, _), every in measured(judged, tasks, workers, kept):
+        yield skewed_line(name, size, [restored(Outcome, one) for one in every])
 
 
 COMMANDS = {rare: "rare-rewards", skewed: "skewed rewards"}
