@@ -6,20 +6,21 @@ Gaussian copula of correlation rho, so that the truth is -log(1 - rho^2) / 2, an
 Then click models, right and wrong, fitted to simulated logs: CMIP by posterior draws and by point estimates, the
 direction, and the floor of each.
 
-python benchmarks/cmip.py [--logs 100] [--slow 5] [--methods binned classifier paper] [--fits 20] [--only models]
+    python benchmarks/cmip.py methods [--logs 200] [--slow 3] [--methods binned classifier paper]
+    python benchmarks/cmip.py models [--fits 20]
+    python benchmarks/cmip.py excess [--fits 20]
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from _page import markdown_head, markdown_row
+from _page import run as run_commands
 
 from offrank.clicks.model import click_model
 from offrank.clicks.sessions import SessionsFold
@@ -150,16 +151,15 @@ def truth_of(rho: float) -> float:
     return abs(math.log(1 - rho**2)) / 2
 
 
-def show(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(title=title, title_justify="left")
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=140).print(table)
+def show(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table under its title."""
+    yield f"{title}:\n"
+    yield from markdown_head(*headings)
+    yield from (markdown_row(*row) for row in rows)
+    yield ""
 
 
-def errors(method: str, logs: dict[int, int]) -> None:
+def errors(method: str, logs: dict[int, int]) -> Iterator[str]:
     rows = []
     for n, published in PUBLISHED.items():
         for rho in CORRELATIONS:
@@ -167,10 +167,10 @@ def errors(method: str, logs: dict[int, int]) -> None:
             theirs = [f"{value:.4f}" for value in published[rho]]
             rows.append([f"{n:,}", f"{rho}", f"{runs.truth:.4f}", *runs.cells(), f"{runs.coverage:.2f}", *theirs])
     headings = ["documents", "rho", "truth", "mean", "bias", "sd", "CPU s", "coverage", "published code", "package"]
-    show(f"{method}: {logs[58_880]} and {logs[5_000]} logs", headings, rows)
+    yield from show(f"{method}: {logs[58_880]} and {logs[5_000]} logs", headings, rows)
 
 
-def smaller(logs: int) -> None:
+def smaller(logs: int) -> Iterator[str]:
     """From how many documents on `binned` can be used."""
     rows = []
     for n in (200, 500, 1_000, 2_000, 5_000):
@@ -179,22 +179,22 @@ def smaller(logs: int) -> None:
             refuted = f"{runs.below(0.05):.2f}"
             rows.append([f"{n:,}", f"{rho}", *runs.cells(), f"{runs.coverage:.2f}", f"{runs.width:.3f}", refuted])
     headings = ["documents", "rho", "mean", "bias", "sd", "CPU s", "coverage", "width", "refuted at .05"]
-    show(f"binned with 99 permutations, {logs} logs", headings, rows)
+    yield from show(f"binned with 99 permutations, {logs} logs", headings, rows)
 
 
-def null(logs: int) -> None:
+def null(logs: int) -> Iterator[str]:
     rows = []
     for method, n, repeats in (("binned", 1_000, logs), ("binned", 5_000, logs), ("classifier", 1_000, logs // 4)):
         runs = Runs.of(gaussian(0.0), 0.0, n, repeats, method, permutations=39)
         rows.append([method, f"{n:,}", str(repeats), *(f"{runs.below(level):.3f}" for level in (0.05, 0.1, 0.5, 0.9))])
-    show(
+    yield from show(
         "p-values where the model is debiased",
         ["method", "documents", "logs", "<= .05", "<= .1", "<= .5", "<= .9"],
         rows,
     )
 
 
-def by_query(logs: int) -> None:
+def by_query(logs: int) -> Iterator[str]:
     """100 queries of 20 documents whose levels differ in both: what is refuted without and with `cluster`."""
     rows = []
     quick = Binned(replicates=2)
@@ -212,16 +212,18 @@ def by_query(logs: int) -> None:
                     below[place] += bool(found.dependent()) / logs
             rows.append([f"{spread}", f"{rho}", *(f"{share:.2f}" for share in below)])
     headings = ["levels of queries", "rho", "refuted at .05", "with cluster"]
-    show(f"queries that differ, {logs} logs", headings, rows)
+    yield from show(f"queries that differ, {logs} logs", headings, rows)
 
 
-def others(logs: dict[int, int]) -> None:
+def others(logs: dict[int, int]) -> Iterator[str]:
     rows = []
     for name, (law, truth) in OTHERS.items():
         for n, repeats in logs.items():
             runs = Runs.of(law, truth, n, repeats, "binned")
             rows.append([name, f"{n:,}", f"{truth:.4f}", *runs.cells(), f"{runs.coverage:.2f}"])
-    show("binned on other laws", ["law", "documents", "truth", "mean", "bias", "sd", "CPU s", "coverage"], rows)
+    yield from show(
+        "binned on other laws", ["law", "documents", "truth", "mean", "bias", "sd", "CPU s", "coverage"], rows
+    )
 
 
 QUERIES = 400
@@ -248,17 +250,17 @@ def judged_models(
     return found
 
 
-def click_models(fits: int) -> None:
+def models(*, fits: int = 20) -> Iterator[str]:
     """Which models are convicted, by the rule of `Cmip.biased` and by the p-value alone; + is towards the policy."""
     headings = ["model", "by", "CMIP ± sd", "its interval ±", "floor", "above", "direction", "its floor"]
     headings += ["convicted", "p <= .05"]
     for world, user, sessions in WORLDS:
         logs = [judged_models(user, sessions, seed) for seed in range(fits)]
         rows = [[name, how, *cells([log[name][how] for log in logs])] for name in MODELS for how in ("draws", "means")]
-        show(f"{world} users, {sessions} sessions a query, {fits} logs", headings, rows)
+        yield from show(f"{world} users, {sessions} sessions a query, {fits} logs", headings, rows)
 
 
-def excess(fits: int) -> None:
+def excess(*, fits: int = 20) -> Iterator[str]:
     """What is above the floor, by draws: of models that are right for users of a PBM, and of a wrong one (`dctr`)."""
     for sessions in (20, 85):
         logs = [judged_models(PBMUser(), sessions, seed, EXCESS, ("draws",)) for seed in range(fits)]
@@ -266,7 +268,7 @@ def excess(fits: int) -> None:
         wrong = np.mean([one.excess.value for one in each["dctr"]])
         rows = [[name, *above(found, wrong)] for name, found in each.items()]
         headings = ["model", "CMIP", "floor", "excess ± sd", "of the wrong one's", "holds 0", "convicted"]
-        show(f"PBM users, {sessions} sessions a query, {fits} logs", headings, rows)
+        yield from show(f"PBM users, {sessions} sessions a query, {fits} logs", headings, rows)
 
 
 def above(each: list[Cmip], wrong: float) -> list[str]:
@@ -299,32 +301,23 @@ def cells(each: list[Cmip]) -> list[str]:
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--logs", type=int, default=200, help="logs of 5,000 documents; a fifth as many of 58,880")
-    parser.add_argument("--slow", type=int, default=3, help="logs of 58,880 documents for methods that train")
-    parser.add_argument("--methods", nargs="+", default=["binned", "classifier", "paper"])
-    parser.add_argument("--fits", type=int, default=20, help="logs that click models are fitted to")
-    parser.add_argument("--only", choices=["models", "excess"], help="of click models alone; excess: above the floor")
-    given = parser.parse_args()
-    if given.only == "excess":
-        excess(given.fits)
-        return
-    click_models(given.fits)
-    if given.only:
-        return
-    fifth = max(given.logs // 5, 2)
-    for method in given.methods:
-        errors(method, {58_880: fifth, 5_000: given.logs} if method == "binned" else {58_880: given.slow, 5_000: 20})
-    smaller(given.logs)
-    null(2 * given.logs)
-    by_query(max(given.logs // 2, 2))
-    others({58_880: max(fifth // 4, 2), 5_000: given.logs // 2})
-    single = documents(gaussian(0.3), 58_880, 0)
-    start = time.perf_counter()
-    print(cmip(*single))
-    print(f"with 200 permutations: {time.perf_counter() - start:.2f} s")
+def methods(*, logs: int = 200, slow: int = 3, methods: tuple[str, ...] = tuple(METHODS)) -> Iterator[str]:
+    """Errors of each method, and how `binned` does on smaller sets, under the null, by query and on other laws.
+
+    logs: of 5,000 documents, a fifth as many of 58,880; slow: of 58,880 documents for methods that train.
+    """
+    fifth = max(logs // 5, 2)
+    for method in methods:
+        yield from errors(method, {58_880: fifth, 5_000: logs} if method == "binned" else {58_880: slow, 5_000: 20})
+    yield from smaller(logs)
+    yield from null(2 * logs)
+    yield from by_query(max(logs // 2, 2))
+    yield from others({58_880: max(fifth // 4, 2), 5_000: logs // 2})
+    single, start = documents(gaussian(0.3), 58_880, 0), time.perf_counter()
+    yield str(cmip(*single))
+    yield f"with 200 permutations: {time.perf_counter() - start:.2f} s"
 
 
+COMMANDS = {methods: "", models: "", excess: ""}
 if __name__ == "__main__":
-    main()
+    run_commands(__file__, COMMANDS)
