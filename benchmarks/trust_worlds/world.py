@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -142,6 +142,14 @@ class Outcome:
     decided: bool = False
     astray: bool = False
 
+    @property
+    def sound(self) -> bool:
+        return self.trust == SOUND
+
+    @property
+    def refused(self) -> bool:
+        return self.trust == NONE
+
 
 def outcome(world: World, rows: int, seed: int) -> Outcome:
     """One log of a world, judged; what is refused is not used."""
@@ -169,6 +177,28 @@ def judged(world: World, result: offrank.Result) -> Outcome:
     return Outcome(
         found.trust, first, right, low <= truth <= high, off, spared, found.decision in ("better", "worse"), astray
     )
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many of so many."""
+
+    count: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.count / self.of:.0f} %" if self.of else ""
+
+    @classmethod
+    def that(cls, judged: Iterable[Any]) -> Share:
+        kept = list(map(bool, judged))
+        return cls(sum(kept), len(kept))
+
+
+def share(logs: Iterable[Any], what: str, *trust: str) -> Share:
+    """Of the logs (of this trust) of which it can be said, those of which it is true. what: a property of theirs."""
+    found = [getattr(one, what) for one in logs if not trust or one.trust in trust]
+    return Share.that(one for one in found if one is not None)
 
 
 # Worlds in which nothing is wrong -------------------------------------------------------------------------------------

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import offrank
-from benchmarks.trust_worlds import judged
+from benchmarks.trust import Said, promises, said_of
 from benchmarks.trust_worlds.battery import FAULTS, HEALTHY, LEAK, NO_LOG_SHOWS, Trial, kinds, trial
-from benchmarks.trust_worlds.judged import Said, said_of
 from benchmarks.trust_worlds.world import CARE, NONE, SOUND
 
 ROOT = Path(__file__).parents[2]
@@ -171,7 +170,7 @@ def test_a_finding_says_that_something_is_wrong_and_not_that_the_log_knows_littl
 
 
 def test_promises_are_counted() -> None:
-    found = [str(one) for one in judged.promises(FOUND).values()]
+    found = [str(one) for one in promises(FOUND).values()]
     assert found[:6] == ["80 %", "60 %", "60 %", "67 %", "25 %", "20 %"]  # 4 and 3 of 5; 4 of 6; 1 of 4 and of 5
     assert found[6:11] == ["100 %", "100 %", "83 %", "60 %", "0 %"]
     assert found[11:] == ["100 %", "0 %", "0 %", "0 %", "100 %", "0 %"]
@@ -179,7 +178,7 @@ def test_promises_are_counted() -> None:
 
 def test_what_was_found_before_is_of_the_same_promises() -> None:
     [known] = json.loads((ROOT / "benchmarks/trust_worlds/before.json").read_text()).values()
-    assert list(known) == list(judged.promises(FOUND))
+    assert list(known) == list(promises(FOUND))
     assert all(0 <= count <= of for count, of in known.values())
 
 
@@ -193,7 +192,7 @@ def test_the_page_is_made_of_what_was_kept(tmp_path: Path) -> None:
     kept.write_text("".join(f"{json.dumps([[1, 2, one.number], asdict(one)])}\n" for one in few))
     words = ["--worlds", "2", "--kept", str(kept)]
     done = subprocess.run(
-        [sys.executable, "benchmarks/trust.py", "battery", *words],
+        [sys.executable, "-m", "benchmarks.trust", "battery", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -7,8 +7,8 @@ from types import SimpleNamespace as Any
 
 import pytest
 
-from benchmarks.trust_worlds.judged import Share, most_frequent
-from benchmarks.trust_worlds.world import NONE, SOUND, WORLDS, Outcome, World, judged, outcome
+from benchmarks.trust import most_frequent
+from benchmarks.trust_worlds.world import NONE, SOUND, WORLDS, Outcome, Share, World, judged, outcome
 
 WORLD = replace(WORLDS["Plackett-Luce, 1 slot"], causes=frozenset({"mean-weight"}))
 ERROR = 0.01

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.trust_worlds.judged import Found, by_world, totals, words
+from benchmarks.trust import Found, by_world, totals, words
 from benchmarks.trust_worlds.world import CARE, NONE, SOUND, Outcome
 
 RIGHT = Outcome(SOUND, "", right=False, held=True, off=False)
