@@ -23,6 +23,7 @@ from offrank.language import files
 
 
 def full_disk() -> None:
+    sys.dont_write_bytecode = True  # the interpreter would keep the first 60 bytes of modules that it compiles
     resource.setrlimit(resource.RLIMIT_FSIZE, (60, 60))
 
 
