@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from _page import markdown_head, markdown_row, run
 from _worlds import lists
+from trust_worlds.engine import Floats, given
 from trust_worlds.world import HEALTHY as WORLDS
 from trust_worlds.world import World
 
@@ -29,7 +29,6 @@ from offrank.running.executors import run as folded
 from offrank.sums.base import Tee
 from offrank.sums.outcome_shape import OutcomeShapeFold
 
-Floats = np.ndarray[Any, np.dtype[Any]]
 ITEMS, SLOTS, QUERIES = 10, 4, 40
 CURVE = np.array([1.0, 0.6, 0.4, 0.25])
 CODES = ("clicks-on-top", "unclicked-rank", "two-units", "clicked-whole", "unread-rate", "same-log")
@@ -116,11 +115,9 @@ def by_relevance(log: Log) -> None:
     log.clicks = log.by_curve()
 
 
-def rewards(amounts: Callable[[np.random.Generator, int], Floats]) -> Change:
-    def change(log: Log) -> None:
-        log.columns["reward"] = log.clicks.sum(axis=1) * amounts(log.rng, len(log.query))
-
-    return change
+@given
+def rewards(log: Log, amounts: Callable[[np.random.Generator, int], Floats]) -> None:
+    log.columns["reward"] = log.clicks.sum(axis=1) * amounts(log.rng, len(log.query))
 
 
 def many_prices(rng: np.random.Generator, n: int) -> Floats:
@@ -136,14 +133,11 @@ def two_kinds(dear: float, cheap: float, spread: float) -> Change:
     )
 
 
-def in_units(factor: float, spread: float) -> Change:
+@given
+def in_units(log: Log, factor: float, spread: float) -> None:
     """A tenth of the amounts is written in another unit."""
-
-    def change(log: Log) -> None:
-        rewards(lambda rng, n: np.exp(rng.normal(3, spread, n)))(log)
-        log.columns["reward"] = np.where(log.rng.random(len(log.query)) < 0.1, factor, 1.0) * log.columns["reward"]
-
-    return change
+    rewards(lambda rng, n: np.exp(rng.normal(3, spread, n)))(log)
+    log.columns["reward"] = np.where(log.rng.random(len(log.query)) < 0.1, factor, 1.0) * log.columns["reward"]
 
 
 def sorted_by_clicks(log: Log) -> None:
@@ -154,12 +148,10 @@ def late(log: Log) -> None:
     log.clicks = np.hstack([np.zeros((len(log.query), 1), int), log.clicks[:, :-1]])
 
 
-def robots(share: float) -> Change:
-    def change(log: Log) -> None:
-        they = log.rng.random((len(log.query), 1)) < share
-        log.clicks = np.where(they, log.rng.random(log.clicks.shape) < 0.95, log.clicks).astype(int)
-
-    return change
+@given
+def robots(log: Log, share: float) -> None:
+    they = log.rng.random((len(log.query), 1)) < share
+    log.clicks = np.where(they, log.rng.random(log.clicks.shape) < 0.95, log.clicks).astype(int)
 
 
 def thinned(log: Log) -> None:
@@ -168,20 +160,17 @@ def thinned(log: Log) -> None:
     log.take(np.flatnonzero(log.rng.random(len(rate)) < rate))
 
 
-def leak(noise: float, *, here: bool = True) -> Change:
+@given
+def leak(log: Log, noise: float, *, here: bool = True) -> None:
     """A score that is the click rate of each item of a query, here or on another day, and noise."""
-
-    def change(log: Log) -> None:
-        day = log if here else Log(len(log.query), int(log.rng.integers(2**31)))
-        if not here:
-            day.attraction = log.relevance[day.query[:, None], day.slate]
-            day.clicks = day.by_curve()
-        cell = (day.query[:, None] * ITEMS + day.slate).ravel()
-        shown, came = np.bincount(cell, minlength=400), np.bincount(cell, day.clicks.ravel(), 400)
-        rate = (came / np.maximum(shown, 1)).reshape(QUERIES, ITEMS)
-        log.score = rate + log.rng.normal(0, noise, rate.shape)
-
-    return change
+    day = log if here else Log(len(log.query), int(log.rng.integers(2**31)))
+    if not here:
+        day.attraction = log.relevance[day.query[:, None], day.slate]
+        day.clicks = day.by_curve()
+    cell = (day.query[:, None] * ITEMS + day.slate).ravel()
+    shown, came = np.bincount(cell, minlength=400), np.bincount(cell, day.clicks.ravel(), 400)
+    rate = (came / np.maximum(shown, 1)).reshape(QUERIES, ITEMS)
+    log.score = rate + log.rng.normal(0, noise, rate.shape)
 
 
 def stop_when_bored(log: Log) -> None:
@@ -256,11 +245,8 @@ def outcome_checks(*, logs: int = 100, rows: tuple[int, ...] = (500, 2_000, 10_0
     yield from markdown_head("healthy", *sizes)
     blamed = alarms(HEALTHY, rows, logs)
     yield from (markdown_row(name, *counts) for name, counts in blamed.items())
-    yield from (
-        "",
-        f"Together {sum(map(sum, blamed.values()))} of {len(HEALTHY) * len(rows) * logs:,}. Not told from faults:",
-        "",
-    )
+    together = f"{sum(map(sum, blamed.values()))} of {len(HEALTHY) * len(rows) * logs:,}"
+    yield from ("", f"Together {together}. Not told from faults:", "")
     yield from markdown_head("healthy, and alike", *sizes)
     yield from (markdown_row(name, *counts) for name, counts in alarms(ALIKE, rows, logs).items())
 

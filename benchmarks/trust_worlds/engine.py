@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Columns = dict[str, NDArray[np.generic]]
 Given = ParamSpec("Given")
+Log = TypeVar("Log")
 
 CURVE = (1.0, 0.5, 0.33, 0.25, 0.2)
 """How likely users of the position-based model look at each rank."""
@@ -317,6 +318,6 @@ def _lists(values: NDArray[np.generic], length: NDArray[np.generic] | None) -> p
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(kept))
 
 
-def given(write: Callable[Concatenate[Draft, Given], None]) -> Callable[Given, Step]:
-    """A step that is made by saying all but the draft."""
-    return lambda *args, **more: lambda draft: write(draft, *args, **more)
+def given(write: Callable[Concatenate[Log, Given], None]) -> Callable[Given, Callable[[Log], None]]:
+    """A step that is made by saying all but the log."""
+    return lambda *args, **more: lambda log: write(log, *args, **more)
