@@ -95,7 +95,7 @@ def judged(makers: dict[str, Maker], seed: int) -> tuple[Counter[str], Counter[s
         layouts[layout] += 1
         laws[law] += 1
         if (layout, law) != ("right", "right"):
-            said = found if isinstance(found, Exception) else found.why or found.command
+            said = found if isinstance(found, Exception) else found.why if found.logging is None else found.command
             print(f"{name}: layout {layout}, {truth.drawn or 'nothing'} drawn {law}; {said}", file=sys.stderr)
     return layouts, laws
 
