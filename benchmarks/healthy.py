@@ -9,14 +9,13 @@ python benchmarks/healthy.py weights [--logs 60]
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 import pyarrow as pa
-from _page import run
+from _page import markdown_head, markdown_row, run
 from _worlds import TARGETS, World, lists, world
-from rich.console import Console
-from rich.table import Table
 
 import offrank
 from offrank.findings.odd_mean import refuting
@@ -34,7 +33,6 @@ ESTIMATES = {"ips": ratio(1, 0), "snips": ratio(1, 2)}
 SIGMA = 1.0
 """Of the log weights."""
 NAMES = ("ipm", "snipm", "interpol(window=1)")
-CONSOLE = Console(width=150)
 
 
 def sizes(kind: str, queries: int) -> np.ndarray:
@@ -80,16 +78,17 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Inference]:
     }
 
 
-def clusters(*, logs: int = 1000) -> None:
+def clusters(*, logs: int = 1000) -> Iterator[str]:
     """How often 95 % intervals hold the truth where rows depend on each other.
 
     Queries differ in their click rate, and have 30 impressions each, or sizes 1, 1/2, 1/3, ... of it (Zipf). The
     importance weights are heavy (log-normal; 100 impressions are worth 37) and clicks rise with them. The truth is the
     mean over queries of this kind.
     """
-    shown = Table(title=f"Coverage of 95 % intervals of clusters, {logs:,} logs")
-    for name in ("sizes", "queries", "effective", "design effect", *(f"{e}: {i}" for e in ESTIMATES for i in _KINDS)):
-        shown.add_column(name, justify="right")
+    yield f"Coverage of 95 % intervals of clusters, {logs:,} logs" + "\n"
+    yield from markdown_head(
+        "sizes", "queries", "effective", "design effect", *(f"{e}: {i}" for e in ESTIMATES for i in _KINDS)
+    )
     wanted, least = truth(), 1.0
     for kind in ("equal", "zipf"):
         for queries in QUERIES:
@@ -104,22 +103,21 @@ def clusters(*, logs: int = 1000) -> None:
                 effect.append(made["normal"].design_effect(ESTIMATES["snips"], made["normal"].clusters[0]))
             cells = [f"{share / logs:.3f}" for share in held.ravel()]
             least = min(least, *(held[:, 1:] / logs).ravel())
-            shown.add_row(kind, str(queries), f"{np.mean(effective):.0f}", f"{np.mean(effect):.1f}", *cells)
-    CONSOLE.print(shown, f"least of those by clusters: {least:.3f}")
+            yield markdown_row(kind, str(queries), f"{np.mean(effective):.0f}", f"{np.mean(effect):.1f}", *cells)
+    yield "\n" + f"least of those by clusters: {least:.3f}"
 
 
 _KINDS = ("rows alone", "normal", "studentised", "bootstrap")
 
 
-def counted(*, logs: int = 40) -> None:
+def counted(*, logs: int = 40) -> Iterator[str]:
     """How often 95 % intervals hold the truth where propensities are counted, by impressions per query.
 
     A Plackett-Luce ranker shows 4 of 6, or 5 of 10, documents for 200 queries that the log knows; the target sorts by
     another score. The truth is that of these queries.
     """
-    shown = Table(title=f"Coverage of 95 % intervals with counted propensities, {logs:,} logs of 200 queries")
-    for name in ("documents", "rows a query", *NAMES, "mean weight of ipm"):
-        shown.add_column(name, justify="right")
+    yield f"Coverage of 95 % intervals with counted propensities, {logs:,} logs of 200 queries" + "\n"
+    yield from markdown_head("documents", "rows a query", *NAMES, "mean weight of ipm")
     for documents, slots in DOCUMENTS:
         for rows in PER_CONTEXT:
             held, weight = np.zeros(len(NAMES)), 0.0
@@ -137,8 +135,7 @@ def counted(*, logs: int = 40) -> None:
                 held += [found[name].low <= wanted <= found[name].high for name in NAMES]
                 weight += found["ipm"].mean_weight / logs
             cells = [f"{share / logs:.2f}" for share in held]
-            shown.add_row(f"{slots} of {documents}", str(rows), *cells, f"{weight:.3f}")
-    CONSOLE.print(shown)
+            yield markdown_row(f"{slots} of {documents}", str(rows), *cells, f"{weight:.3f}")
 
 
 ITEMS, SLOTS = 6, 3
@@ -231,26 +228,25 @@ def alarms(here: World, rows: int, hidden: float, rng: np.random.Generator) -> l
     return every + [known and away > APART for away in (errors[1], apart.deviation(0.0), beyond)]
 
 
-def repeats(*, logs: int = 40) -> None:
+def repeats(*, logs: int = 40) -> Iterator[str]:
     """How often healthy logs are said to repeat themselves, and how often fixed, hidden and cached ones are.
 
     Six documents of each query, three slots, clicks of a position-based user; few queries, or a long tail of them.
     Healthy logs are uniform or drawn by scores, also with hidden personal scores and written propensities, and with
     retries. A false alarm is `not-random` in `offrank.evaluate`; at most one healthy log in a thousand may have it.
     """
-    shown = Table(title=f"Logs of {logs} that are said to be not random")
-    for name in ("world", "queries", *(f"{rows:,} rows" for rows in ROWS)):
-        shown.add_column(name, justify="right")
+    yield f"Logs of {logs} that are said to be not random" + "\n"
+    yield from markdown_head("world", "queries", *(f"{rows:,} rows" for rows in ROWS))
     false = 0
     for kind in (*HEALTHY, *FAULTY):
         for tail in (False, True):
             counts = [sum(said(kind, rows, tail, seed) for seed in range(logs)) for rows in ROWS]
             false += sum(counts) if kind in HEALTHY else 0
-            shown.add_row(kind, "long tail" if tail else "40", *map(str, counts))
-    CONSOLE.print(shown, f"False alarms: {false} of {len(HEALTHY) * 2 * len(ROWS) * logs:,} healthy logs.")
+            yield markdown_row(kind, "long tail" if tail else "40", *map(str, counts))
+    yield "\n" + f"False alarms: {false} of {len(HEALTHY) * 2 * len(ROWS) * logs:,} healthy logs."
 
 
-def weights(*, logs: int = 60) -> None:
+def weights(*, logs: int = 60) -> Iterator[str]:
     """How often healthy logs are said to have an odd mean weight, or estimators that disagree, beside the stated rate.
 
     Plackett-Luce and uniform loggers show 1 to 5 of 6 items to users of the position-based model, so that ips, rips and
@@ -260,9 +256,8 @@ def weights(*, logs: int = 60) -> None:
     weights say of it. As in `offrank.evaluate`, ips contradicts nobody where its weights are worth less than 100
     impressions.
     """
-    shown = Table(title=f"False alarms in healthy logs, {logs} of each target and length, in percent")
-    for name in ("slots", "logging", "logs", *COLUMNS):
-        shown.add_column(name, justify="right")
+    yield f"False alarms in healthy logs, {logs} of each target and length, in percent" + "\n"
+    yield from markdown_head("slots", "logging", "logs", *COLUMNS)
     total, count = np.zeros(len(COLUMNS)), 0
     for slots, scale in product(SHOWN, SCALES):
         found = [
@@ -275,10 +270,9 @@ def weights(*, logs: int = 60) -> None:
         ]
         total, count = total + np.sum(found, axis=0), count + len(found)
         name = f"plackett-luce, {scale}" if scale else "uniform"
-        shown.add_row(str(slots), name, f"{len(found):,}", *(f"{100 * one:.2f}" for one in np.mean(found, axis=0)))
-    shown.add_row("all", "", f"{count:,}", *(f"{100 * one / count:.2f}" for one in total))
-    shown.add_row("stated", "", "", *["0.10"] * 4, "0.00", *["0.01"] * 3)
-    CONSOLE.print(shown)
+        yield markdown_row(str(slots), name, f"{len(found):,}", *(f"{100 * one:.2f}" for one in np.mean(found, axis=0)))
+    yield markdown_row("all", "", f"{count:,}", *(f"{100 * one / count:.2f}" for one in total))
+    yield markdown_row("stated", "", "", *["0.10"] * 4, "0.00", *["0.01"] * 3)
 
 
 COMMANDS = dict.fromkeys((clusters, counted, repeats, weights), "")

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
-from _page import run
-from rich.console import Console
-from rich.table import Table
+from _page import Here, markdown_head, markdown_row, run
 from trust_worlds.world import HEALTHY
 from trust_worlds.world import World as Healthy
 
@@ -47,15 +43,6 @@ LOGGING = policy("epsilon(plackett_luce(old), 0.3)")
 QUERIES, ITEMS, SLOTS = 50, 5, 4
 CURVE = np.array([1.0, 0.7, 0.5, 0.4])
 MEASURED = ("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm", "interpol(window=1)", "pbm")
-
-
-class Here(Executor):
-    """Runs everything at once in this thread."""
-
-    def submit(self, call: Any, /, *arguments: Any, **keywords: Any) -> Future[Any]:
-        found: Future[Any] = Future()
-        found.set_result(call(*arguments, **keywords))
-        return found
 
 
 def world(name: str) -> LikeLog:
@@ -196,7 +183,7 @@ def graded(seed: int) -> World:
     return World(grades, np.exp(0.2 * grades + 0.5 * noise[0]), grades + noise[1])
 
 
-def spread(here: World, metric: str, rows: int, logs: int) -> None:
+def spread(here: World, metric: str, rows: int, logs: int) -> Iterator[str]:
     rng = np.random.default_rng(rows)
     found = np.empty((logs, len(ESTIMATORS)))
     for index in range(logs):
@@ -204,17 +191,19 @@ def spread(here: World, metric: str, rows: int, logs: int) -> None:
         # Without any overlap there is no estimate; 0 is what a sum over matching slates says.
         found[index] = [given["top(new)", name].value if ("top(new)", name) in given else 0.0 for name in ESTIMATORS]
     truth = here.truth(metric)
-    table = Table(title=f"{metric}, {rows:,} impressions, {logs} logs; truth {truth:.4f}", title_justify="left")
-    for heading in ("estimator", "bias", "its standard error", "standard deviation", "root mean squared error"):
-        table.add_column(heading, justify="left" if heading == "estimator" else "right")
+    yield f"{metric}, {rows:,} impressions, {logs} logs; truth {truth:.4f}\n"
+    heads = ("bias", "its standard error", "standard deviation", "root mean squared error")
+    yield from markdown_head("estimator", *heads)
     for name, values in zip(ESTIMATORS, found.T, strict=True):
         bias, deviation = values.mean() - truth, values.std(ddof=1)
         cells = (bias, deviation / np.sqrt(logs), deviation, np.sqrt(((values - truth) ** 2).mean()))
-        table.add_row(name, *(f"{cell:.4f}" for cell in cells))
-    Console(width=110).print(table)
+        yield markdown_row(name, *(f"{cell:.4f}" for cell in cells))
+    yield ""
 
 
-def selecting(*, logs: int = 200, rows: Sequence[int] = (1000, 20000), worlds: Sequence[str] = tuple(WORLDS)) -> None:
+def selecting(
+    *, logs: int = 200, rows: Sequence[int] = (1000, 20000), worlds: Sequence[str] = tuple(WORLDS)
+) -> Iterator[str]:
     """How often `auto` is right: root mean squared errors of the choice and of every fixed estimator.
 
     Worlds: clicks are position-based, a cascade, or depend on neighbours; or the whole page earns a reward, a sum over
@@ -223,9 +212,9 @@ def selecting(*, logs: int = 200, rows: Sequence[int] = (1000, 20000), worlds: S
     only` is the choice without pseudo-targets.
     """
     headings = ("world", "target", "rows", "best", "auto", "target only", *MEASURED, "right", "chosen most")
-    table, every = Table(title="RMSE as a multiple of that of the best fixed estimator"), []
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading in ("world", "target", "best") else "right")
+    every: list[list[float]] = []
+    yield "RMSE as a multiple of that of the best fixed estimator\n"
+    yield from markdown_head(*headings, left=2)
     for name, (title, target), size in product(worlds, TARGETS.items(), rows):
         errors, chosen = errors_of(world(name), target, size, logs)
         fixed = {one: root(errors[one]) for one in MEASURED if np.isfinite(errors[one]).all()}
@@ -235,11 +224,12 @@ def selecting(*, logs: int = 200, rows: Sequence[int] = (1000, 20000), worlds: S
         every.append(ratios)
         most = max(set(chosen), key=chosen.count)
         cells = ["" if np.isnan(one) else f"{one:.2f}" for one in ratios]
-        table.add_row(name, title, f"{size:,}", best, *cells, percent(good, 0), f"{most} {chosen.count(most)}")
+        yield markdown_row(name, title, f"{size:,}", best, *cells, percent(good, 0), f"{most} {chosen.count(most)}")
     worst = np.array(every).T
-    table.add_row("geometric mean", "", "", "", *(f"{np.exp(np.nanmean(np.log(one))):.2f}" for one in worst), "", "")
-    table.add_row("worst", "", "", "", *(f"{np.nanmax(one):.1f}" for one in worst), "", "")
-    Console(width=230).print(table)
+    yield markdown_row(
+        "geometric mean", "", "", "", *(f"{np.exp(np.nanmean(np.log(one))):.2f}" for one in worst), "", ""
+    )
+    yield markdown_row("worst", "", "", "", *(f"{np.nanmax(one):.1f}" for one in worst), "", "")
 
 
 def auto(*, logs: int = 50, rows: int = 5000) -> Iterator[str]:
@@ -257,14 +247,14 @@ def auto(*, logs: int = 50, rows: int = 5000) -> Iterator[str]:
     yield from lines(found)
 
 
-def pseudoinverse(*, logs: int = 300, rows: Sequence[int] = (500, 5000)) -> None:
+def pseudoinverse(*, logs: int = 300, rows: Sequence[int] = (500, 5000)) -> Iterator[str]:
     """Bias and spread of pi, its relatives and ips.
 
     Slates of 4 among 8 candidates in 20 contexts, drawn by Plackett-Luce; the target sorts by another score. Rewards
     are NDCG (a sum over slots) or ERR (not one), and are paid out as 0 or 1 with that probability.
     """
     for metric, size in product(("NDCG", "ERR"), rows):
-        spread(graded(seed=3), metric, size, logs)
+        yield from spread(graded(seed=3), metric, size, logs)
 
 
 COMMANDS = {selecting: "", auto: "auto", pseudoinverse: ""}

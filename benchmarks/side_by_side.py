@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _page import markdown_head, markdown_row, run
+from _page import Here, markdown_head, markdown_row, run
 from _worlds import lists, narrow, reranked, table
 
 import offrank
@@ -182,15 +181,6 @@ def many_times(verb: Callable[..., Any], rows: pa.Table) -> None:
 def judged(path: Path, name: str) -> float:
     found = offrank.evaluate(str(path), "top(new)", "plackett_luce(old)", name)
     return found[name].value
-
-
-class Here(Executor):
-    """Runs everything at once in this thread."""
-
-    def submit(self, call: Any, /, *arguments: Any, **keywords: Any) -> Future[Any]:
-        found: Future[Any] = Future()
-        found.set_result(call(*arguments, **keywords))
-        return found
 
 
 class Parts:

@@ -44,7 +44,6 @@ def test_repeated_clicks_count_on_request(path: Path) -> None:
 
 def test_held_out_rankings(path: Path) -> None:
     found = list(real_clicks.trials(real_clicks.sessions(path)))
-    print(*real_clicks.held_out(log=path), sep="\n")
     error = {name: real_clicks.root_mean_square(found, name) for name in real_clicks.ESTIMATORS}
     assert len(found) == 23
     # The truths themselves are known to about .1 only, so no more is claimed than what is plain:
