@@ -24,6 +24,8 @@ from benchmarks.strangers.forms import (
     wide_log,
     written,
 )
+from benchmarks.strangers.spelling import BATCHES
+from benchmarks.strangers.tables import judged
 from offrank.errors import ColumnError
 from offrank.log.source import Needs
 from offrank.readers.description import Description
@@ -260,3 +262,10 @@ def test_a_reward_beside_an_item_of_another_name_is_that_of_the_list(rewards: li
     table = pa.table({"impression": [1, 1, 2, 2], "product": [5, 7, 7, 5], "position": [1, 2, 1, 2], "reward": rewards})
     source = offrank.read_log(table, {"item": "product"}).select(Needs(frozenset(["reward"])))
     assert np.concatenate([batch.reward for batch in source.batches(0)]).tolist() == earned
+
+
+def test_what_is_read_of_a_strangers_table_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    both = {name: BATCHES["fourth unseen"][name] for name in ("jobs opened", "marketplace structs")}
+    layouts, laws = judged(both, 1)
+    assert (layouts, laws) == ({"asked": 1, "right": 1}, {"open": 1, "right": 1})
+    assert capsys.readouterr().err.startswith("jobs opened: layout asked, law drawn open; it is not clear which column")
