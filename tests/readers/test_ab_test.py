@@ -109,7 +109,7 @@ def test_the_command_that_inspect_prints_answers(
     assert ("--cluster" in words) == (lists or users is not None)
     done = call(*words[1:])
     assert done.exit_code == 0, done.output
-    assert f"{DIFFERENCE:+.4f}"[:5] in done.output
+    assert f"{DIFFERENCE:+.1f}" in done.output
     assert "Better" in done.output
     assert "by difference of means" in done.output
 

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import offrank
@@ -33,6 +34,7 @@ from offrank.policies import policy
 from offrank.policies.linear import Encoding
 from offrank.policies.propensities import Propensities
 from offrank.reward_models.features import SlateColumns
+from offrank.reward_models.grades import Grades
 from offrank.running.executors import reduced
 from offrank.running.identity import digest
 from offrank.running.states import dumps, loads
@@ -152,9 +154,19 @@ def batch() -> LogBatch:
         rankings=frozenset(["written"]),
         keys=frozenset(["query", "session", "device"]),
         labels=frozenset(["device"]),
+        times=frozenset(["at"]),
     )
-    batches = list(offrank.read_log(table).select(wanted).batches(0))
+    days = pa.array(np.arange(len(table)) * 3_600_000_000 * 5 % 10**13, pa.timestamp("us"))
+    batches = list(offrank.read_log(table.append_column("at", days)).select(wanted).batches(0))
     return max(batches, key=len)
+
+
+@cache
+def grades() -> Grades:
+    """Of every other candidate of the log, from 0 to 2."""
+    columns = log("partial").table.select(["query", "candidates"]).to_pylist()
+    pairs = sorted({(row["query"], item) for row in columns for item in row["candidates"]})[::2]
+    return Grades.of([{"query": query, "item": item, "grade": (query + item) % 3} for query, item in pairs])
 
 
 @cache
@@ -196,6 +208,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.propensities.AgreementFold": lambda kind: kind(NEW),
     "checks.calibration.CalibrationFold": lambda kind: kind(OLD, kept=30),
     "checks.rows.RowsPerContextFold": lambda kind: kind("query"),
+    "checks.rows.DaysFold": lambda kind: kind("at"),
     "checks.repeats.RepeatsFold": lambda kind: kind(OLD, kept=40),
     "checks.randomness.WholeContextsFold": lambda kind: kind(SCORES, "query", ("session",)),
     "checks.outcomes.OutcomesFold": lambda kind: kind(("old", "tied")),
@@ -240,6 +253,9 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
     "estimators.design.DesignFold": lambda kind: kind(
         SCORES, 40, layout=layout(), logging=OLD, able=frozenset(range(6))
+    ),
+    "estimators.judged._CellsFold": lambda kind: Finished(
+        kind(grades(), (policy("top(new)"), policy("plackett_luce(tied)")), OLD)
     ),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.outcomes.OutcomeFold": lambda kind: kind(

@@ -143,6 +143,6 @@ def test_a_network_behind_ubm_says_so() -> None:
     other = ubm.learn(ubm.from_sessions(replace(data, weight=np.maximum(known, 1e-12)))).parameters
     laws = NCM(hidden=4, embedding=4).law(found.parameters, slots(document)), ubm.law(other, slots(document))
     mine, theirs = (log_probs(law, click.astype(float))[held > 0] for law in laws)
-    assert ahead == pytest.approx((mine - theirs).mean(), abs=1e-4)
-    assert error == pytest.approx((mine - theirs).std() / math.sqrt(len(mine)), abs=1e-4)
-    assert f"On {len(mine):,} held-out sessions, the log-likelihood of ncm is {-ahead:.4f}" in caution.message
+    assert ahead == pytest.approx((mine - theirs).mean(), abs=5e-3)  # as it is said, by its error
+    assert error == pytest.approx((mine - theirs).std() / math.sqrt(len(mine)), abs=5e-3)
+    assert f"On {len(mine):,} held-out sessions, the log-likelihood of ncm is {-ahead:.3f}" in caution.message

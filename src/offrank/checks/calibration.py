@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import AbilityError
-from ..findings.log import Frequency
+from ..findings.log import UNLIKELY, Frequency
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
@@ -112,7 +112,9 @@ class CalibrationFold(Fold):
             return None
         probs = self.logging.law("rank_probs").rank_probs(state.contexts, all_items(state.contexts))
         found = list(_compared(state, probs))
-        worst = found[_least(np.array([shown.chance for shown in found]))]
+        # An item or items that are told by the policy say more than all together, if they are enough.
+        told = np.array([max(one.chance, UNLIKELY / 2 if one.items else 0.0) for one in found])
+        worst = found[_least(told)]
         whole = _of_slates(state, probs)
         # In words a count is clearer than a sum of logarithms.
         return replace(worst, chance=min(worst.chance, whole), untested=state.large)

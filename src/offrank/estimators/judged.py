@@ -304,6 +304,10 @@ class _CellsFold(Fold):
             found[f"bins {number}"] = np.bincount(bin_of(at_all).ravel(), graded.ravel())
         return found
 
+    def result(self, found: dict[str, Floats]) -> dict[str, Floats]:
+        """Return the sums; of each pair and query, 1 if there is any such row."""
+        return {name: np.minimum(one, 1.0) if name in ("seen", "known") else one for name, one in found.items()}
+
 
 def _part(batch: LogBatch) -> Integers:
     """[n] the part of each row, by its query."""

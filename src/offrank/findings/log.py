@@ -148,7 +148,7 @@ def deviation_in_words(fit: Frequency) -> str:
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     what = f"item {fit.name or fit.item} was shown"
     if fit.items:
-        what = f"of {fit.items:,} items, many more than chance allows were shown"
+        what = f"more of {fit.items:,} items than chance allows were shown"
     elif fit.lift is not None:
         some = "items that this policy shows there" if fit.lift < 0.01 else "this policy's top items"
         often = f" (at least {fit.lift:g} times as likely there as at random)" if fit.lift > 1 else ""

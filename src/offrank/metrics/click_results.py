@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..clicks.base import Role
-from ..clicks.evaluation import Fit, fit_to
+from ..clicks.evaluation import Fit
 from ..clicks.fitted import Fitted
 from ..clicks.harvesting import Harvested
 from ..clicks.judgements import Judgements
@@ -20,11 +19,9 @@ from ..frames import plain
 from ..language import formatting
 from ..language.formatting import Span
 from ..log.batch import Floats
-from ..log.source import Source
 from ..report.document import Answer, Cell, Document, Figures, Section
 from ..report.facts import again
 from ..report.printable import Delivered
-from ..running.executors import Executor
 from ..sums.estimate import Caution
 from . import click_pages
 
@@ -45,20 +42,6 @@ class ClickFit(Delivered):
     fit: Fit | None = None
 
     headings = ("quantity", "rank", "value")
-
-    @classmethod
-    def of(
-        cls,
-        fitted: Fitted,
-        source: Source,
-        path: str,
-        confidence: float,
-        executor: Executor | None,
-        facts: Mapping[str, Any],
-    ) -> ClickFit:
-        """A model with how well it fits the log that it was learnt from, if that was read in this process."""
-        here = executor is None or isinstance(executor, ThreadPoolExecutor)
-        return cls(fitted, path, confidence, fit_to(fitted, source, confidence) if here else None, facts=facts)
 
     @property
     def cautions(self) -> Mapping[str, tuple[Caution, ...]]:

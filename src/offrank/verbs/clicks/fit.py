@@ -12,7 +12,7 @@ from ...errors import UsageError
 from ...language import Say, silent
 from ...language.argument import interval_level
 from ...language.outputs import refuse_outputs
-from ..deferred import arguments, click_model, click_results, documents, metadata
+from ..deferred import arguments, click_evaluation, click_model, click_results, documents, metadata
 
 if TYPE_CHECKING:
     from ...clicks.model import ClickModel
@@ -71,4 +71,5 @@ def fit_clicks(
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path, overwrite)
     made = metadata.facts("click-model", f"{kind!r}, fitted to {source.describe()}", source, spelling=repr(kind))
-    return click_results.ClickFit.of(fitted, source, str(path), confidence, executor, made)
+    fit = click_evaluation.fit_to(fitted, source, confidence)
+    return click_results.ClickFit(fitted, str(path), confidence, fit, facts=made)
