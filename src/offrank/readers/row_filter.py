@@ -126,9 +126,7 @@ def refuse_shortened(table: Table, impression: str) -> None:
         kept.append(distinct_codes(lists[keep]))
         left.append(distinct_codes(lists[~keep]))
     if len(cut := np.intersect1d(np.concatenate(kept), np.concatenate(left))):
-        said = (
-            f"the filter {table.where.text!r} keeps some items of a list and leaves out others, in {len(cut):,} lists"
-        )
+        said = f"the filter {table.where.text!r} keeps some items of a list and drops others, in {len(cut):,} lists"
         raise ColumnError(said, "filter by what is the same for all items of a list")
 
 

@@ -148,9 +148,7 @@ class _Gathered:
                 if progress is not None:
                     progress(before + min(done, size), total)
             if row == self.ends[-1]:
-                raise EmptyLogError(
-                    f"{path} has no documents", "give a file with at least one line that is not a comment"
-                )
+                raise EmptyLogError(f"{path} has no documents", "give a file with a line that is no comment")
             self.ends.append(row)
             before += size
         if progress is not None:

@@ -121,9 +121,7 @@ def _unordered(rows: pa.Table) -> Description | None:
         if not listed or (asked and closeness("impression", name) >= 2):
             continue
         if len(np.unique(groups * (items.max() + 1) + items)) >= _DISTINCT * len(items):
-            what = (
-                f"it has lists ({name!r}) of items ({item!r}) and clicks, but no positions: which item stood where is"
-            )
+            what = f"it has lists ({name!r}) of items ({item!r}) and clicks, but no positions: which stood where is"
             instead = f"log the position of each item; the click rate of an item is the mean of {click!r} over its rows"
             return Description("none", lacks=f"{what} unknown, so no ranking can be evaluated", instead=instead)
     return None
@@ -167,9 +165,7 @@ _TO_CHOOSE = (
     "log the probability of each choice, and use format='router({}, propensity=NAME)'; if all options were equally "
     "likely, that is a column of 1 / options"
 )
-_TO_CONVERT = (
-    "write probabilities in (0, 1], exp(x) of a logarithm and 1 / x of an inverse one, and use format='router({})'"
-)
+_TO_CONVERT = "write probabilities in (0, 1], exp(x) of logarithms, 1 / x of inverse ones, and use format='router({})'"
 _TO_EARN = "a larger reward must be better, so add a column of -{0}, and use format='router({1})' with its name"
 _IF_ALONE = "if each row is a separate choice, use format='router({})'; otherwise log an id for every list shown"
 
