@@ -160,7 +160,7 @@ def test_logarithms_are_no_probabilities() -> None:
     logs = np.log(np.array(choices(0.5, ROWS)["propensity"]))
     said = " ".join(str(offrank.inspect(table.set_column(1, "propensity", pa.array(logs)))).split())
     assert "'propensity' holds no probabilities: -1.6" in said
-    assert "exp(x) of a logarithm" in said
+    assert "exp(x) of logarithms" in said
 
 
 def test_the_rate_at_which_rows_were_kept_is_no_propensity() -> None:

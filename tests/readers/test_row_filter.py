@@ -235,7 +235,7 @@ def test_a_filter_that_shortens_lists_is_refused(scattered: bool, tmp_path: Path
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "log.parquet", row_group_size=7)
     cut = len({row["impression"] for row in rows if row["item"] == item})
     log = offrank.read_log(tmp_path / "log.parquet", where=f"item != '{item}'")
-    with pytest.raises(ColumnError, match=f"(?s)leaves out others, in {cut:,} lists.*the same for all items"):
+    with pytest.raises(ColumnError, match=f"(?s)drops others, in {cut:,} lists.*the same for all items"):
         offrank.evaluate(log, "uniform", "uniform", "ips")
     whole = offrank.read_log(tmp_path / "log.parquet", where="week = 1")
     assert offrank.evaluate(whole, "uniform", "uniform", "ips")["ips"].n == len(
