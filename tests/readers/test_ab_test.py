@@ -80,7 +80,7 @@ def test_numbers_of_a_list_are_added() -> None:
 
 
 def test_an_impression_of_two_arms_is_refused() -> None:
-    with pytest.raises(LogError, match="two values of 'variant'"):
+    with pytest.raises(LogError, match="2 values of 'variant'"):
         compared(sessions(), "ab_test(arm=variant, reward=clicks, impression=day)")
 
 

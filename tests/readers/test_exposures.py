@@ -93,7 +93,7 @@ def _in_fractions(rows: list[dict[str, Any]], name: str) -> pa.Table:
     [
         ({"experiment_id": ["e", "e", "f", "e", "e"]}, "has the exposures of 2 experiments: 'e', 'f'"),
         ({"user_id": ["x", "y", "z", "x", "y"]}, "no user of the lists was exposed: .* 'u1', .* 'x', 'y', 'z'"),
-        ({"variation_id": [["x"]] * 5}, "'variation_id' contains list.*, not a value in each row"),
+        ({"variation_id": [["x"]] * 5}, "'variation_id' contains list.*, not a value a row"),
         ({"variation_id": pa.nulls(5, pa.string())}, "has no exposures"),
         ({"timestamp": ["2026-01-02T00:00:00"] * 5}, "'ts' of the lists and in 'timestamp' .* have different formats"),
     ],

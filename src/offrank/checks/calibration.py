@@ -112,10 +112,11 @@ class CalibrationFold(Fold):
             return None
         probs = self.logging.law("rank_probs").rank_probs(state.contexts, all_items(state.contexts))
         found = list(_compared(state, probs))
-        # An item or items that are told by the policy say more than all together, if they are enough.
-        told = np.array([max(one.chance, UNLIKELY / 2 if one.items else 0.0) for one in found])
-        worst = found[_least(told)]
         whole = _of_slates(state, probs)
+        # Items that can be named say more than all together: these are told where nothing else refutes the policy.
+        least = 1.0 if whole < UNLIKELY else UNLIKELY / 2
+        told = np.array([max(one.chance, least if one.items else 0.0) for one in found])
+        worst = found[_least(told)]
         # In words a count is clearer than a sum of logarithms.
         return replace(worst, chance=min(worst.chance, whole), untested=state.large)
 

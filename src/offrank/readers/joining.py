@@ -375,7 +375,7 @@ _EPOCH, _OTHER_UNIT = 1e8, 300.0
 def _texts(rows: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
     column = flat.plain_column(whole_column(rows.column(name)))
     if pa.types.is_nested(column.type):
-        raise ColumnError(f"{name!r} contains {column.type}, not a value in each row", "name one of texts or numbers")
+        raise ColumnError(f"{name!r} contains {column.type}, not a value a row", "name a column of texts or numbers")
     with suppress(BadCell):  # of an arm that is a fraction
         column = _ids(column, name)
     return column.cast(pa.large_string())

@@ -246,7 +246,7 @@ def _files(source: Any, kind: str | None, empty: bool, ragged: bool) -> Table:
     chosen = _told(files, chosen) if kind is None else kind
     if chosen not in SUFFIXES.values():
         if len(files.paths) > 1:
-            raise UsageError(f"{files.paths[0]} is a database, but other files were given too", "give FILE:TABLE")
+            raise UsageError(f"{files.paths[0]} is a database, given with other files", "give one table: FILE:TABLE")
         return _by_name(".databases:open_database")(files.paths[0], chosen)
     if chosen in _STORED:
         return _STORED[chosen](files)

@@ -283,6 +283,6 @@ def _added(table: Table, arm: str, reward: str, impression: str) -> MemoryTable:
     asked = [(reward, "sum", pc.ScalarAggregateOptions(skip_nulls=False)), (arm, "count_distinct")]
     found = rows.group_by(impression, use_threads=False).aggregate([*asked, *((name, "first") for name in others)])
     if pc.max(found.column(f"{arm}_count_distinct")).as_py() > 1:
-        raise LogError(f"rows of one {impression!r} have two values of {arm!r}", "name a column of rows with one arm")
+        raise LogError(f"rows of one {impression!r} have 2 values of {arm!r}", "name a column whose rows have one arm")
     found = found.drop_columns(f"{arm}_count_distinct").rename_columns([impression, reward, *others])
     return MemoryTable(found, table.describe())
